@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* What an index holds: its parameters, data files and segments. */
+#ifndef KSV_CATALOG_CATALOG_H
+#define KSV_CATALOG_CATALOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <keysieve/builder.h>
+#include <keysieve/hash.h>
+#include <keysieve/io.h>
+#include <keysieve/memory.h>
+
+#include "base/memory.h"
+
+/* Fixed when the index is first built. */
+typedef struct catalog_parameters {
+    uint8_t index_id[16];
+    ksv_hasher hasher;
+    unsigned hash_bits;
+    ksv_organisation organisation;
+    double fpr;
+    /* The stored form of the format and key specification, opaque here. */
+    uint8_t *format;
+    size_t format_bytes;
+} catalog_parameters;
+
+/* What a data file was when it was indexed. */
+typedef struct catalog_file {
+    /* Position in the order in which files were given; never used again. */
+    uint64_t ordinal;
+    char *given_path;    /* as the user gave it, for printing */
+    char *relative_path; /* from the index directory, canonical: its identity */
+    uint64_t size_bytes;
+    int64_t mtime_ns;
+    int64_t ctime_ns;
+    uint64_t inode;
+    uint64_t device;
+    uint8_t fingerprint[16];
+    uint32_t data_kind;     /* a datafile_kind, opaque here */
+    uint64_t content_bytes; /* uncompressed */
+    uint64_t records;       /* those without key included, bad ones not */
+    uint64_t records_without_key;
+    uint64_t bad_records;
+    uint64_t longest_record_bytes;
+    uint64_t segment_id; /* 0: none (nothing in it has a key) */
+    /* The stored layout of the scan layer, opaque here. */
+    uint8_t *layout;
+    size_t layout_bytes;
+} catalog_file;
+
+/* A filter and a table over one data file. */
+typedef struct catalog_segment {
+    uint64_t id; /* from 1; names its sidecars; never used again */
+    uint64_t entries;
+    uint64_t distinct_keys;
+    unsigned payload_bits;
+    uint8_t filter_id[16];
+    uint8_t table_id[16];
+    uint64_t filter_bytes; /* sizes of the sidecars */
+    uint64_t table_bytes;
+} catalog_segment;
+
+/* The whole of it at one moment. Owned; released with catalog_state_release().
+ */
+typedef struct catalog_state {
+    ksv_allocator allocator;
+    uint64_t generation; /* 0: never committed */
+    catalog_parameters parameters;
+    uint64_t next_ordinal;
+    uint64_t next_segment_id;
+    catalog_file *files; /* by ordinal, ascending */
+    size_t file_count;
+    size_t file_capacity;
+    catalog_segment *segments; /* by id, ascending */
+    size_t segment_count;
+    size_t segment_capacity;
+} catalog_state;
+
+void catalog_state_init(catalog_state *state, const ksv_allocator *allocator);
+void catalog_state_release(catalog_state *state);
+/* Appends; the strings and blobs become the state's (also on failure). */
+ksv_status catalog_state_add_file(catalog_state *state, catalog_file *file,
+                                  ksv_error *error);
+ksv_status catalog_state_add_segment(catalog_state *state,
+                                     const catalog_segment *segment,
+                                     ksv_error *error);
+/* Frees what a file owns. */
+void catalog_file_release(const ksv_allocator *allocator, catalog_file *file);
+/* The segment with that id, or NULL. */
+const catalog_segment *catalog_find_segment(const catalog_state *state,
+                                            uint64_t id);
+
+/* Names of the files in an index directory. */
+#define CATALOG_FILE_NAME "catalog.mdb"
+#define CATALOG_LOCK_NAME "lock"
+#define CATALOG_COPY_ENDING ".ksc"
+#define CATALOG_FILTER_ENDING ".ksf"
+#define CATALOG_TABLE_ENDING ".kst"
+#define CATALOG_NAME_BYTES 32
+
+/* "0000000000000007.ksf" into `name`. */
+void catalog_sidecar_name(uint64_t segment_id, const char *ending,
+                          char name[CATALOG_NAME_BYTES]);
+
+/* Reads the committed state of the index in `directory` without writing
+ * anything, safely beside a builder: KSV_ERROR_NO_INDEX, KSV_ERROR_CORRUPT
+ * (naming the file, with the remedy) or KSV_ERROR_VERSION. `state` is
+ * initialised by this call and to be released only after success. */
+ksv_status catalog_read(const ksv_file_system *fs, const char *directory,
+                        const ksv_allocator *allocator, catalog_state *state,
+                        ksv_error *error);
+
+/* A builder's hold on an index. */
+typedef struct catalog catalog;
+
+/* Makes the directory if need be, takes the lock (KSV_ERROR_BUSY), opens the
+ * environment, repairs it from the copy or the copy from it, and fills
+ * `*state` (released by the caller) with what is committed: generation 0 when
+ * there is nothing. `*repaired` says that either was damaged. When both are
+ * beyond repair the state is empty, `*repaired` is true and the damage is told
+ * in `*damage` (may be NULL). */
+ksv_status catalog_open(const ksv_file_system *fs, const char *directory,
+                        const ksv_allocator *allocator, catalog **out,
+                        catalog_state *state, bool *repaired, ksv_error *damage,
+                        ksv_error *error);
+
+/* Makes `state` the committed one, in one LMDB write transaction; its
+ * generation is raised by 1. Everything that it names has to be synced before.
+ * Whatever fails before the commit leaves the old state committed. */
+ksv_status catalog_commit(catalog *c, catalog_state *state, ksv_error *error);
+
+/* Removes every file of the index directory that `state`, which is committed,
+ * does not name: sidecars of killed builds, temporary files, old copies. */
+ksv_status catalog_clean(catalog *c, const catalog_state *state,
+                         ksv_error *error);
+
+/* Gives the lock back. An index directory that this call made, and in which
+ * nothing was committed, is removed again. */
+void catalog_close(catalog *c);
+
+/* Compares the environment's content, page by page and value by value, with the
+ * committed copy: KSV_ERROR_CORRUPT tells the first difference. Writes nothing.
+ * `*bytes_checked` is added to. */
+ksv_status catalog_verify(const ksv_file_system *fs, const char *directory,
+                          const ksv_allocator *allocator,
+                          uint64_t *bytes_checked, ksv_error *error);
+
+#endif

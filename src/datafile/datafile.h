@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* A data file read by uncompressed offset, in order or at random. */
+#ifndef KSV_DATAFILE_DATAFILE_H
+#define KSV_DATAFILE_DATAFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <keysieve/io.h>
+#include <keysieve/memory.h>
+
+#include "base/memory.h"
+
+/* How the bytes lie on disk, told by content. */
+typedef enum datafile_kind { DATAFILE_PLAIN = 0 } datafile_kind;
+
+/* What reading has cost. */
+typedef struct datafile_cost {
+    uint64_t reads;
+    uint64_t bytes_read;
+    uint64_t bytes_inflated;
+} datafile_cost;
+
+/* One pass from the start to the end. */
+typedef struct datafile_stream datafile_stream;
+
+/* Opens `path`. A directory, pipe, socket or device is KSV_ERROR_ARGUMENT,
+ * compressed content that cannot be read here KSV_ERROR_UNSUPPORTED. */
+ksv_status datafile_stream_open(const ksv_file_system *fs, const char *path,
+                                const ksv_allocator *allocator,
+                                datafile_stream **out, ksv_error *error);
+
+/* The next piece of the content: `*data` holds `*size_bytes` bytes, valid until
+ * the next call. `*last` comes with the last piece, which may be empty. */
+ksv_status datafile_stream_next(datafile_stream *stream, const uint8_t **data,
+                                size_t *size_bytes, bool *last,
+                                ksv_error *error);
+
+/* What the open file was when it was opened, and is now. */
+void datafile_stream_opened_as(const datafile_stream *stream,
+                               ksv_file_info *info);
+ksv_status datafile_stream_info_now(datafile_stream *stream,
+                                    ksv_file_info *info, ksv_error *error);
+
+/* The open file, borrowed: for a fingerprint of its bytes on disk. */
+ksv_file *datafile_stream_file(datafile_stream *stream);
+
+datafile_kind datafile_stream_kind(const datafile_stream *stream);
+
+/* Bytes of the file on disk that were used so far, and of the content. */
+uint64_t datafile_stream_disk_bytes(const datafile_stream *stream);
+uint64_t datafile_stream_content_bytes(const datafile_stream *stream);
+
+void datafile_stream_close(datafile_stream *stream);
+
+/* Random access. Safe to share between threads. */
+typedef struct datafile datafile;
+
+/* Opens `path`, which was found to be of `kind` when it was indexed. */
+ksv_status datafile_open(const ksv_file_system *fs, const char *path,
+                         datafile_kind kind, const ksv_allocator *allocator,
+                         datafile **out, ksv_error *error);
+
+/* Reads up to `size_bytes` of the content at `offset`; `*got_bytes` is smaller
+ * only at its end. `cost` (may be NULL) is added to. */
+ksv_status datafile_read_at(datafile *file, uint64_t offset, void *buffer,
+                            size_t size_bytes, size_t *got_bytes,
+                            datafile_cost *cost, ksv_error *error);
+
+/* The open file, borrowed. */
+ksv_file *datafile_file(datafile *file);
+
+void datafile_close(datafile *file);
+
+#endif
