@@ -81,6 +81,23 @@ ksv_status error_set_at(ksv_error *error, ksv_status status, const char *path,
     return status;
 }
 
+/* There are two strerror_r(): one returns the text, the other a status. */
+static inline const char *text_returned(const char *text, const char *buffer)
+{
+    (void)buffer;
+    return text;
+}
+
+static inline const char *text_in_buffer(int failed, const char *buffer)
+{
+    return failed == 0 ? buffer : "unknown error";
+}
+
+#define OS_ERROR_TEXT(os_errno, buffer) \
+    _Generic(strerror_r(os_errno, buffer, sizeof buffer), char *      \
+             : text_returned, int                                     \
+             : text_in_buffer)(strerror_r(os_errno, buffer, sizeof buffer), buffer)
+
 ksv_status error_set_os(ksv_error *error, int os_errno, const char *path,
                         const char *doing)
 {
@@ -88,10 +105,9 @@ ksv_status error_set_os(ksv_error *error, int os_errno, const char *path,
         return KSV_ERROR_IO;
     fill(error, KSV_ERROR_IO, path, KSV_NO_OFFSET);
     error->os_errno = os_errno;
-    char reason[128];
-    if (strerror_r(os_errno, reason, sizeof reason) != 0)
-        snprintf(reason, sizeof reason, "error %d", os_errno);
-    snprintf(error->text, sizeof error->text, "%s: %s", doing, reason);
+    char buffer[128];
+    snprintf(error->text, sizeof error->text, "%s: %s", doing,
+             OS_ERROR_TEXT(os_errno, buffer));
     return KSV_ERROR_IO;
 }
 
