@@ -93,10 +93,13 @@ static inline const char *text_in_buffer(int failed, const char *buffer)
     return failed == 0 ? buffer : "unknown error";
 }
 
-#define OS_ERROR_TEXT(os_errno, buffer) \
-    _Generic(strerror_r(os_errno, buffer, sizeof buffer), char *      \
-             : text_returned, int                                     \
-             : text_in_buffer)(strerror_r(os_errno, buffer, sizeof buffer), buffer)
+static const char *os_error_text(int os_errno, char *buffer, size_t size)
+{
+#define GIVEN strerror_r(os_errno, buffer, size)
+    return _Generic(GIVEN, char * : text_returned, int : text_in_buffer)(
+        GIVEN, buffer);
+#undef GIVEN
+}
 
 ksv_status error_set_os(ksv_error *error, int os_errno, const char *path,
                         const char *doing)
@@ -107,7 +110,7 @@ ksv_status error_set_os(ksv_error *error, int os_errno, const char *path,
     error->os_errno = os_errno;
     char buffer[128];
     snprintf(error->text, sizeof error->text, "%s: %s", doing,
-             OS_ERROR_TEXT(os_errno, buffer));
+             os_error_text(os_errno, buffer, sizeof buffer));
     return KSV_ERROR_IO;
 }
 
