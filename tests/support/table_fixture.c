@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Files, allocators and models for the tests of tables. */
+/* Files and models for the tests of tables. */
 #include "support/table_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,56 +93,6 @@ void byte_file_set(byte_file *file, const void *data, size_t size)
     file->size = file->capacity = size;
 }
 
-/* Before each allocation; keeps what follows aligned. */
-typedef union allocation {
-    size_t size_bytes;
-    max_align_t align;
-} allocation;
-
-static void *fault_alloc(void *ctx, size_t size_bytes)
-{
-    fault_allocator *a = ctx;
-    if (a->allocations++ == a->failing)
-        return NULL;
-    allocation *header = malloc(sizeof *header + size_bytes);
-    if (header == NULL)
-        exit(1);
-    header->size_bytes = size_bytes;
-    a->live++;
-    return header + 1;
-}
-
-static void fault_free(void *ctx, void *memory, size_t size_bytes)
-{
-    fault_allocator *a = ctx;
-    allocation *header = (allocation *)memory - 1;
-    if (header->size_bytes != size_bytes) {
-        fprintf(stderr, "freed as %zu bytes, allocated as %zu\n", size_bytes,
-                header->size_bytes);
-        abort();
-    }
-    a->live--;
-    free(header);
-}
-
-static void *fault_realloc(void *ctx, void *memory, size_t old_bytes,
-                           size_t new_bytes)
-{
-    void *copy = fault_alloc(ctx, new_bytes);
-    if (copy == NULL)
-        return NULL;
-    memcpy(copy, memory, old_bytes < new_bytes ? old_bytes : new_bytes);
-    fault_free(ctx, memory, old_bytes);
-    return copy;
-}
-
-void fault_allocator_init(fault_allocator *allocator)
-{
-    *allocator = (fault_allocator){
-        .functions = {allocator, fault_alloc, fault_realloc, fault_free},
-        .failing = -1};
-}
-
 ksv_table_options table_options(unsigned hash_bits, unsigned payload_bits,
                                 uint8_t id)
 {
@@ -215,14 +164,6 @@ void table_fixture_release(table_fixture *fixture)
 {
     byte_file_release(&fixture->file);
     free(fixture->entries);
-}
-
-uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
 }
 
 bool payload_list_visit(void *ctx, uint64_t payload)

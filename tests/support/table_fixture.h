@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What tests of tables share: a file in memory with faults, models, builders.
  */
-#ifndef TESTS_SUPPORT_TABLE_FIXTURE_H
-#define TESTS_SUPPORT_TABLE_FIXTURE_H
+#ifndef KSV_TESTS_SUPPORT_TABLE_FIXTURE_H
+#define KSV_TESTS_SUPPORT_TABLE_FIXTURE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -28,16 +28,6 @@ void byte_file_release(byte_file *file);
 /* A copy of `size` bytes. */
 void byte_file_set(byte_file *file, const void *data, size_t size);
 
-/* An allocator that can be told to fail, and that checks sizes at free. */
-typedef struct fault_allocator {
-    ksv_allocator functions;
-    long allocations; /* so far */
-    long failing;     /* the number (from 0) of the allocation that fails */
-    size_t live;      /* allocations not yet freed */
-} fault_allocator;
-
-void fault_allocator_init(fault_allocator *allocator);
-
 typedef struct table_entry {
     uint64_t hash;
     uint64_t payload;
@@ -61,10 +51,6 @@ void table_fixture_init(table_fixture *fixture, ksv_table_options options,
 void table_fixture_release(table_fixture *fixture);
 /* `count` entries; exits when memory is out. */
 table_entry *table_entries_alloc(size_t count);
-
-/* The next number of a fixed sequence (Steele, Lea, Flood, "Fast splittable
- * pseudorandom number generators", 2014). */
-uint64_t next_random(uint64_t *state);
 
 ksv_status table_write(byte_file *file, const ksv_table_options *options,
                        const table_entry *entries, size_t count,
