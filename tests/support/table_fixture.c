@@ -9,7 +9,10 @@
 
 #include <cmocka.h>
 
+#include "base/coding.h"
 #include "base/error.h"
+#include "hash/hash.h"
+#include "table/table_format.h"
 
 static ksv_status byte_read_at(ksv_file *base, uint64_t offset, void *buffer,
                                size_t size_bytes, size_t *got_bytes,
@@ -164,6 +167,21 @@ void table_fixture_release(table_fixture *fixture)
 {
     byte_file_release(&fixture->file);
     free(fixture->entries);
+}
+
+void table_reseal(uint8_t *data, size_t size)
+{
+    if (size < TABLE_HEADER_BYTES + TABLE_FOOTER_BYTES)
+        return;
+    store_u32(data + TABLE_HEADER_BYTES - 4,
+              hash_checksum32(data, TABLE_HEADER_BYTES - 4));
+    size_t end = size - TABLE_FOOTER_BYTES;
+    for (size_t at = TABLE_HEADER_BYTES; at + TABLE_PAGE_BYTES <= end;
+         at += TABLE_PAGE_BYTES)
+        store_u32(data + at,
+                  hash_checksum32(data + at + 4, TABLE_PAGE_BYTES - 4));
+    store_u32(data + end,
+              hash_checksum32(data + end + 4, TABLE_FOOTER_BYTES - 4));
 }
 
 bool payload_list_visit(void *ctx, uint64_t payload)

@@ -57,6 +57,10 @@ ksv_status table_write(byte_file *file, const ksv_table_options *options,
                        const ksv_allocator *allocator, ksv_table_info *info,
                        ksv_error *error);
 
+/* Makes the checksums of header, pages and footer right again after changes to
+ * a whole table of `size` bytes. Too few bytes are left as they are. */
+void table_reseal(uint8_t *data, size_t size);
+
 /* Payloads that a find visited. */
 typedef struct payload_list {
     const table_entry *expected; /* the entries that it has to visit */
