@@ -21,6 +21,7 @@ static ksv_status byte_read_at(ksv_file *base, uint64_t offset, void *buffer,
     byte_file *file = (byte_file *)base;
     if (atomic_fetch_add(&file->reads, 1) == file->failing_read)
         return error_set_os(error, 5, NULL, "cannot read");
+    offset -= file->missing;
     size_t left = offset < file->size ? file->size - (size_t)offset : 0;
     *got_bytes = size_bytes < left ? size_bytes : left;
     if (*got_bytes > 0)

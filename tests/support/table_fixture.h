@@ -17,6 +17,7 @@ typedef struct byte_file {
     uint8_t *data;
     size_t size;
     size_t capacity;
+    uint64_t missing;    /* bytes before `data` that no read asks for */
     atomic_long reads;   /* so far */
     long failing_read;   /* the number (from 0) of the read that fails */
     long appends;        /* so far */
