@@ -7,7 +7,6 @@
 #include "build/build_run.h"
 #include "build/file_builder.h"
 #include "build/state_edit.h"
-#include "catalog/directory_size.h"
 #include "segment/segment_merge.h"
 
 void build_run_tell(build_run *run, const ksv_error *problem, bool is_warning)
@@ -107,8 +106,8 @@ static ksv_status index_file(build_run *run, file_builder *builder,
 static void drop_file(build_run *run, const planned_file *planned)
 {
     for (size_t i = 0; i < run->state.file_count; i++) {
-        if (strcmp(run->state.files[i].relative_path,
-                   planned->relative_path) != 0)
+        if (strcmp(run->state.files[i].relative_path, planned->relative_path) !=
+            0)
             continue;
         state_drop_file(&run->state, i);
         run->report->files_dropped++;
@@ -190,7 +189,5 @@ ksv_status build_run_sum_up(build_run *run, ksv_error *error)
         report->filter_bytes += segment->filter_bytes;
         report->filter_keys += segment->distinct_keys;
     }
-    KSV_TRY(count_new_keys(run, error));
-    return directory_size(run->fs, run->directory, &run->allocator,
-                          &report->index_bytes, error);
+    return count_new_keys(run, error);
 }

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "build/build_run.h"
-#include "io/random.h"
+#include "hash/hash.h"
 #include "scan/record_reader.h"
 
 #define DEFAULT_FPR 0.005
@@ -27,8 +27,8 @@ static ksv_status check_options(const ksv_build_options *options,
 static ksv_status try_reader(build_run *run, ksv_error *error)
 {
     record_reader *reader;
-    KSV_TRY(record_reader_open(run->spec, false, &run->allocator, &reader,
-                               error));
+    KSV_TRY(
+        record_reader_open(run->spec, false, &run->allocator, &reader, error));
     record_reader_close(reader);
     return KSV_OK;
 }
@@ -40,8 +40,8 @@ static ksv_status take_new(build_run *run, ksv_error *error)
     if (options->format == NULL)
         return error_set(error, KSV_ERROR_ARGUMENT, NULL,
                          "a new index needs a format and a key");
-    KSV_TRY(scan_spec_create(options->format, &run->allocator, &run->spec,
-                             error));
+    KSV_TRY(
+        scan_spec_create(options->format, &run->allocator, &run->spec, error));
     byte_buffer stored;
     buffer_init(&stored, &run->allocator);
     ksv_status status = scan_spec_encode(run->spec, &stored, error);
@@ -55,8 +55,8 @@ static ksv_status take_new(build_run *run, ksv_error *error)
     }
     buffer_release(&stored);
     KSV_TRY(status);
-    random_id(p->index_id);
-    random_id(p->hasher.key);
+    hash_random_id(p->index_id);
+    hash_random_id(p->hasher.key);
     p->hasher.kind = options->hash != 0 ? options->hash : KSV_HASH_XXH3;
     p->hash_bits = 0;
     p->organisation = KSV_ORGANISATION_HASH;
@@ -81,20 +81,18 @@ static ksv_status compare_format(build_run *run, ksv_error *error)
     if (run->options.format == NULL)
         return KSV_OK;
     scan_spec *asked;
-    KSV_TRY(scan_spec_create(run->options.format, &run->allocator, &asked,
-                             error));
+    KSV_TRY(
+        scan_spec_create(run->options.format, &run->allocator, &asked, error));
     byte_buffer stored;
     buffer_init(&stored, &run->allocator);
     const catalog_parameters *p = &run->state.parameters;
     ksv_status status = scan_spec_encode(asked, &stored, error);
-    if (status == KSV_OK &&
-        (stored.size != p->format_bytes ||
-         memcmp(stored.data, p->format, stored.size) != 0))
-        status = mismatch(run,
-                          asked->format != run->spec->format
-                              ? "format"
-                              : "key specification",
-                          error);
+    if (status == KSV_OK && (stored.size != p->format_bytes ||
+                             memcmp(stored.data, p->format, stored.size) != 0))
+        status = mismatch(
+            run,
+            asked->format != run->spec->format ? "format" : "key specification",
+            error);
     buffer_release(&stored);
     scan_spec_destroy(asked);
     return status;

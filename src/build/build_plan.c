@@ -103,16 +103,14 @@ static ksv_status plan_known(build_plan *plan, const plan_request *request,
     file_identity identity;
     ksv_error problem;
     error_clear(&problem);
-    ksv_status status =
-        file_identity_check(request->place.fs, file->open_path, known,
-                            &identity, &problem);
+    ksv_status status = file_identity_check(request->place.fs, file->open_path,
+                                            known, &identity, &problem);
     if (status == KSV_ERROR_MEMORY)
         return error_set_memory(error);
     if (status != KSV_OK)
         return plan_failure(plan, file, &problem, error);
     if (identity == FILE_IDENTITY_MISSING) {
-        file->action =
-            request->options->keep_missing ? PLAN_KEEP : PLAN_DROP;
+        file->action = request->options->keep_missing ? PLAN_KEEP : PLAN_DROP;
         if (!request->is_update) {
             error_set(&problem, KSV_ERROR_IO, file->given_path,
                       "no such file or directory");
@@ -120,8 +118,8 @@ static ksv_status plan_known(build_plan *plan, const plan_request *request,
         }
         return KSV_OK;
     }
-    bool unchanged = identity == FILE_IDENTITY_SAME ||
-                     identity == FILE_IDENTITY_TOUCHED;
+    bool unchanged =
+        identity == FILE_IDENTITY_SAME || identity == FILE_IDENTITY_TOUCHED;
     if (!unchanged || !sidecars_are_whole(request, known) ||
         must_be_read_again(request, known))
         file->action = PLAN_INDEX;
@@ -214,8 +212,8 @@ ksv_status build_plan_all(build_plan *plan, const plan_request *request,
         planned_file *file;
         KSV_TRY(add_file(plan, &file, error));
         file->known = i;
-        KSV_TRY(copy_text(plan->allocator, known->given_path,
-                          &file->given_path, error));
+        KSV_TRY(copy_text(plan->allocator, known->given_path, &file->given_path,
+                          error));
         KSV_TRY(copy_text(plan->allocator, known->relative_path,
                           &file->relative_path, error));
         KSV_TRY(file_identity_path(request->place.fs, request->real_directory,

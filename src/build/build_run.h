@@ -26,9 +26,9 @@ typedef struct build_run {
     build_plan plan;
     build_progress progress;
     ksv_build_report *report;
-    bool dirty;             /* the state differs from what is committed */
+    bool dirty;              /* the state differs from what is committed */
     ksv_error first_failure; /* of a file; status KSV_OK: none */
-    uint64_t *new_segments; /* ids of the segments written in this run */
+    uint64_t *new_segments;  /* ids of the segments written in this run */
     size_t new_segment_count;
     size_t new_segment_capacity;
 } build_run;
@@ -43,7 +43,8 @@ ksv_status build_parameters_settle(build_run *run, ksv_error *error);
 /* Does what the plan says, file by file; keeps the failures of files. */
 ksv_status build_run_files(build_run *run, ksv_error *error);
 
-/* The sums of the report that concern the whole index. */
+/* The sums of the report that concern the whole index, and the keys that the
+ * files of this run have together. */
 ksv_status build_run_sum_up(build_run *run, ksv_error *error);
 
 /* Where the sidecars of the run's index lie. */

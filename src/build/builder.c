@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "build/build_run.h"
 #include "build/unique_check.h"
+#include "catalog/directory_size.h"
 #include "io/file.h"
 #include "segment/segment_writer.h"
 
@@ -67,8 +68,8 @@ static ksv_status open_index(build_run *run, ksv_error *error)
 static ksv_status require_index(build_run *run, ksv_error *error)
 {
     catalog_state state;
-    ksv_status status = catalog_read(run->fs, run->directory, &run->allocator,
-                                     &state, error);
+    ksv_status status =
+        catalog_read(run->fs, run->directory, &run->allocator, &state, error);
     if (status == KSV_OK)
         catalog_state_release(&state);
     return status == KSV_ERROR_CORRUPT ? KSV_OK : status;
@@ -107,7 +108,9 @@ static ksv_status commit(build_run *run, ksv_error *error)
         run->new_segment_count = 0;
     }
     run->report->committed = true;
-    return catalog_clean(run->catalog, &run->state, error);
+    KSV_TRY(catalog_clean(run->catalog, &run->state, error));
+    return directory_size(run->fs, run->directory, &run->allocator,
+                          &run->report->index_bytes, error);
 }
 
 /* Sidecars of a build that was not committed. */

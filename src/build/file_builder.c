@@ -14,7 +14,12 @@
 
 /* How much larger than its first build an index may become before lookups read
  * more pages than planned, and the bits by which hashes outnumber keys then. */
-enum { GROWTH_BITS = 6, SPARE_BITS = 11, HASH_BITS_MIN = 36, HASH_BITS_MAX = 48 };
+enum {
+    GROWTH_BITS = 6,
+    SPARE_BITS = 11,
+    HASH_BITS_MIN = 36,
+    HASH_BITS_MAX = 48
+};
 
 typedef struct file_run {
     file_builder *builder;
@@ -36,8 +41,8 @@ static ksv_status take_record(file_run *run, const scan_record *record,
     if (record->kind == SCAN_RECORD_KEYED) {
         if (record->length > out->file.longest_record_bytes)
             out->file.longest_record_bytes = record->length;
-        uint64_t hash = ksv_hash(&run->builder->parameters->hasher,
-                                 record->key, record->key_bytes);
+        uint64_t hash = ksv_hash(&run->builder->parameters->hasher, record->key,
+                                 record->key_bytes);
         return entry_sorter_add(run->sorter, hash, record->offset, error);
     }
     if (out->file.records_without_key++ == 0)
@@ -71,10 +76,10 @@ static ksv_status take_progress(void *ctx, uint64_t disk_bytes,
 static unsigned choose_hash_bits(const file_builder *builder,
                                  const built_file *first, uint64_t keys)
 {
-    double part = first->file.size_bytes > 0
-                      ? (double)builder->total_bytes /
-                            (double)first->file.size_bytes
-                      : 1.0;
+    double part =
+        first->file.size_bytes > 0
+            ? (double)builder->total_bytes / (double)first->file.size_bytes
+            : 1.0;
     double all_keys = (double)keys * (part > 1.0 ? part : 1.0);
     double spare = ceil(log2(1.0 / builder->parameters->fpr)) + 3;
     if (spare < SPARE_BITS)
@@ -91,8 +96,8 @@ static ksv_status fill_file(file_run *run, file_scan_result *scanned,
     const ksv_allocator *a = run->builder->place.allocator;
     catalog_file *file = &run->out->file;
     const planned_file *planned = run->planned;
-    file->given_path = memory_copy_string(a, planned->given_path,
-                                          strlen(planned->given_path));
+    file->given_path =
+        memory_copy_string(a, planned->given_path, strlen(planned->given_path));
     file->relative_path = memory_copy_string(a, planned->relative_path,
                                              strlen(planned->relative_path));
     file->layout_bytes = scanned->layout.size;

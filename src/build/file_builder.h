@@ -29,8 +29,8 @@ typedef struct file_builder {
 
 /* What came of a file. */
 typedef struct built_file {
-    catalog_file file;       /* owns its strings; ordinal is not filled */
-    catalog_segment segment; /* when file.segment_id is not 0 */
+    catalog_file file;          /* owns its strings; ordinal is not filled */
+    catalog_segment segment;    /* when file.segment_id is not 0 */
     uint64_t first_without_key; /* offset, or KSV_NO_OFFSET */
     uint64_t first_bad;
     /* The failure is that of the data file: others can go on. */

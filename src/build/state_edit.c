@@ -77,9 +77,8 @@ ksv_status state_refresh_file(catalog_state *state, const planned_file *planned,
         return KSV_OK;
     catalog_file *file = &state->files[at];
     if (strcmp(file->given_path, planned->given_path) != 0) {
-        char *copy =
-            memory_copy_string(&state->allocator, planned->given_path,
-                               strlen(planned->given_path));
+        char *copy = memory_copy_string(&state->allocator, planned->given_path,
+                                        strlen(planned->given_path));
         if (copy == NULL)
             return error_set_memory(error);
         memory_free_string(&state->allocator, file->given_path);

@@ -33,9 +33,8 @@ static ksv_status read_key(unique_checker *c, const merge_entry *entry,
     KSV_TRY(file_identity_path(c->place->fs, c->real_directory, file, a, &path,
                                error));
     datafile *opened = NULL;
-    ksv_status status =
-        datafile_open(c->place->fs, path, (datafile_kind)file->data_kind, a,
-                      &opened, error);
+    ksv_status status = datafile_open(
+        c->place->fs, path, (datafile_kind)file->data_kind, a, &opened, error);
     memory_free_string(a, path);
     KSV_TRY(status);
     record_source source = {opened,
@@ -46,8 +45,8 @@ static ksv_status read_key(unique_checker *c, const merge_entry *entry,
                             file->records};
     fetched_record fetched;
     datafile_cost cost = {0, 0, 0};
-    status = record_fetch_at(c->fetch, &source, entry->payload, &fetched,
-                             &cost, error);
+    status = record_fetch_at(c->fetch, &source, entry->payload, &fetched, &cost,
+                             error);
     if (status == KSV_OK)
         status = buffer_append(key, fetched.record.key,
                                fetched.record.key_bytes, error);
@@ -110,8 +109,8 @@ static ksv_status check_all(unique_checker *c, segment_merge *merge,
         merge_entry entry;
         bool end;
         KSV_TRY(segment_merge_next(merge, &entry, &end, error));
-        bool new_group = c->group_size == 0 ||
-                         end || entry.hash != c->group[0].hash;
+        bool new_group =
+            c->group_size == 0 || end || entry.hash != c->group[0].hash;
         /* Two equal hashes are looked at at once: a key that occurs a million
          * times must not be collected first. */
         if (new_group || c->group_size == 2) {
@@ -149,9 +148,8 @@ ksv_status unique_check(const segment_place *place, const char *real_directory,
                         ksv_error *error)
 {
     const ksv_allocator *a = place->allocator;
-    unique_checker c = {.place = place,
-                        .real_directory = real_directory,
-                        .state = state};
+    unique_checker c = {
+        .place = place, .real_directory = real_directory, .state = state};
     segment_merge *merge = NULL;
     ksv_status status = collect_segments(&c, error);
     if (status == KSV_OK)
