@@ -18,7 +18,8 @@
 #include "support/temp_dir.h"
 
 #define OPEN_FILES 6
-#define PATH_BYTES 8192
+#define PATH_BYTES 320
+#define FULL_PATH_BYTES 1024
 /* Paths begin this deep, so that ".." never leaves what both have. */
 #define DEEP "/x/x/x/x"
 
@@ -73,9 +74,10 @@ static void long_name(random_source *r, char out[PATH_BYTES])
     out[255 + random_below(r, 2)] = '\0';
 }
 
-static void full_path(const world *w, const char *path, char out[PATH_BYTES])
+static void full_path(const world *w, const char *path,
+                      char out[FULL_PATH_BYTES])
 {
-    snprintf(out, PATH_BYTES, "%s%s/%s", w->root, DEEP, path);
+    snprintf(out, FULL_PATH_BYTES, "%s%s/%s", w->root, DEEP, path);
 }
 
 static int compare_strings(const void *a, const void *b)
@@ -162,7 +164,7 @@ static void do_path_step(world *w, const step_choice *c, outcome *o,
                          ksv_error *e)
 {
     const ksv_file_system *fs = w->fs;
-    char from[PATH_BYTES], to[PATH_BYTES];
+    char from[FULL_PATH_BYTES], to[FULL_PATH_BYTES];
     full_path(w, c->from, from);
     full_path(w, c->to, to);
     ksv_file_info info = {0};
@@ -256,7 +258,7 @@ static void random_step(pair *p)
 
 static void make_roots(world *w)
 {
-    char path[PATH_BYTES];
+    char path[FULL_PATH_BYTES];
     for (size_t depth = 1; depth <= strlen(DEEP) / 2; depth++) {
         snprintf(path, sizeof path, "%s%.*s", w->root, (int)(2 * depth), DEEP);
         assert_int_equal(w->fs->make_directory(w->fs->ctx, path, NULL), KSV_OK);

@@ -7,11 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -185,6 +187,70 @@ static void test_a_pipe_does_not_block(void **state)
     alarm(0);
 }
 
+#define PIPED_BYTES 300000
+
+static void ignore_signal(int number)
+{
+    (void)number;
+}
+
+/* Empties a pipe slowly and adds up what comes out. */
+static void *drain(void *ctx)
+{
+    int fd = *(int *)ctx;
+    uintptr_t sum = 0;
+    uint8_t piece[5000];
+    ssize_t got = 0;
+    for (size_t left = PIPED_BYTES; left > 0; left -= (size_t)got) {
+        clock_sleep_ns(1000000);
+        got = read(fd, piece, sizeof piece);
+        if (got <= 0)
+            break;
+        for (ssize_t i = 0; i < got; i++)
+            sum += piece[i] + (uintptr_t)1;
+    }
+    return (void *)sum;
+}
+
+/* Signals cut writes short, or stop them before the first byte. */
+static void test_interrupted_writes_go_on(void **state)
+{
+    fixture *f = *state;
+    assert_int_equal(mkfifo(at(f, "pipe"), 0600), 0);
+    int reader = open(f->path, O_RDONLY | O_NONBLOCK);
+    fcntl(reader, F_SETFL, 0);
+    ksv_file *file;
+    assert_int_equal(f->fs->create(NULL, f->path, &file, &f->error), KSV_OK);
+
+    sigset_t alarms;
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &alarms, NULL);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, drain, &reader), 0);
+    struct sigaction action = {.sa_handler = ignore_signal};
+    sigaction(SIGALRM, &action, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+    struct itimerval often = {{0, 700}, {0, 700}};
+    setitimer(ITIMER_REAL, &often, NULL);
+
+    static uint8_t data[PIPED_BYTES];
+    uintptr_t expected = 0;
+    for (size_t i = 0; i < PIPED_BYTES; i++) {
+        data[i] = (uint8_t)(i % 251);
+        expected += data[i] + (uintptr_t)1;
+    }
+    assert_int_equal(file->ops->append(file, data, sizeof data, &f->error),
+                     KSV_OK);
+    void *sum;
+    pthread_join(thread, &sum);
+    setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+    signal(SIGALRM, SIG_DFL);
+    assert_true((uintptr_t)sum == expected);
+    file_close_quietly(file);
+    close(reader);
+}
+
 static void test_descriptors_stay_in_the_process_and_wait(void **state)
 {
     fixture *f = *state;
@@ -312,6 +378,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_lock_ends_with_its_process,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_directories, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_interrupted_writes_go_on, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
