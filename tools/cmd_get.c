@@ -10,7 +10,6 @@ static const cli_option OPTIONS[] = {
      "one JSON object a record; with -l without\n"
      "its bytes, with -c its count"},
     {LOOKUP_HEADER, "header", NULL, "csv, tsv: the header line first"},
-    {LOOKUP_FIRST, "first", NULL, "at most one record a key"},
     LOOKUP_OPTIONS_KEYS,
     {'0', "null", NULL, "keys of FILE end with NUL, not with a line end"},
     LOOKUP_OPTIONS_COST,
@@ -30,9 +29,6 @@ static bool parse(command_line *cli, lookup_request *request)
             return false;
         case LOOKUP_HEADER:
             request->with_header = true;
-            break;
-        case LOOKUP_FIRST:
-            request->first_only = true;
             break;
         default:
             if (!lookup_take_option(cli, id, value, request))

@@ -56,6 +56,9 @@ bool lookup_take_option(command_line *cli, int id, const char *value,
     case LOOKUP_JSON:
         request->as_json = true;
         break;
+    case LOOKUP_FIRST:
+        request->first_only = true;
+        break;
     case LOOKUP_PREFIX:
         request->ordered_option = "--prefix";
         break;

@@ -46,8 +46,9 @@ enum {
 /* The options that both verbs have, for their tables. */
 #define LOOKUP_OPTIONS_FORM                                               \
     {'l', "locations", NULL, "print KEY<TAB>FILE<TAB>OFFSET<TAB>LENGTH"}, \
+        {'c', "count", NULL, "print KEY<TAB>COUNT for every key asked"},  \
     {                                                                     \
-        'c', "count", NULL, "print KEY<TAB>COUNT for every key asked"     \
+        LOOKUP_FIRST, "first", NULL, "at most one record a key"           \
     }
 #define LOOKUP_OPTIONS_KEYS                                   \
     {'f', "keys-from", "FILE",                                \
