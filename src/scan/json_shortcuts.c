@@ -2,7 +2,7 @@
 /* The hot loops of the JSON scanner: tokens that lie whole in one piece. */
 #include <string.h>
 
-#include "scan/byte_search.h"
+#include "scan/json_bytes.h"
 #include "scan/json_state.h"
 
 static inline bool is_digit(uint8_t c)
@@ -15,7 +15,7 @@ static inline bool is_digit(uint8_t c)
 static inline const uint8_t *plain_string_end(const uint8_t *p,
                                               const uint8_t *end)
 {
-    const uint8_t *stop = byte_search_either(p, end, '"', '\\');
+    const uint8_t *stop = json_string_stop(p, end);
     return stop < end && *stop == '"' ? stop : NULL;
 }
 
@@ -33,7 +33,7 @@ static bool is_hex(const uint8_t *p)
 static const uint8_t *escaped_string_end(const uint8_t *p, const uint8_t *end)
 {
     for (;;) {
-        p = byte_search_either(p, end, '"', '\\');
+        p = json_string_stop(p, end);
         if (end - p < 2)
             return p < end && *p == '"' ? p : NULL;
         if (*p == '"')
@@ -57,12 +57,12 @@ static inline const uint8_t *plain_number_end(const uint8_t *p,
     if (*p == '-')
         p++;
     const uint8_t *digits = p;
-    p = byte_search_no_digit(p, end);
+    p = json_digits_end(p, end);
     if (p == digits || p == end || (*digits == '0' && p - digits > 1))
         return NULL;
     if (*p == '.') {
         digits = ++p;
-        p = byte_search_no_digit(p, end);
+        p = json_digits_end(p, end);
         if (p == digits || p == end)
             return NULL;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* JSON strings piece by piece, with their escapes. */
 #include "base/error.h"
-#include "scan/byte_search.h"
+#include "scan/json_bytes.h"
 #include "scan/json_state.h"
 
 /* The bytes of names are kept only while they can be one that is looked for,
@@ -76,7 +76,7 @@ static void end_string(json_scanner *s)
 const uint8_t *json_string_run(json_scanner *s, const uint8_t *p,
                                const uint8_t *end, ksv_error *error)
 {
-    const uint8_t *stop = byte_search_either(p, end, '"', '\\');
+    const uint8_t *stop = json_string_stop(p, end);
     if (stop > p) {
         settle_surrogate(s);
         if (emit(s, p, (size_t)(stop - p), error) != KSV_OK)

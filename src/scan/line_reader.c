@@ -121,7 +121,8 @@ static ksv_status add_piece(line_reader *r, const line_piece *piece,
     return KSV_OK;
 }
 
-static ksv_status match_line(line_reader *r, ksv_error *error)
+static ksv_status match_line(line_reader *r, uint64_t line_offset,
+                             ksv_error *error)
 {
     const scan_spec *spec = r->base.spec;
     for (size_t i = 0; i < spec->part_count; i++) {
@@ -131,8 +132,8 @@ static ksv_status match_line(line_reader *r, ksv_error *error)
         bool matches;
         size_t start;
         size_t size;
-        KSV_TRY(line_regex_find(regex, r->line.data, r->line.size, &matches,
-                                &start, &size, error));
+        KSV_TRY(line_regex_find(regex, r->line.data, r->line.size, line_offset,
+                                &matches, &start, &size, error));
         if (matches && size > 0) {
             part_value *value = &r->base.parts[i];
             KSV_TRY(part_add(value, r->line.data + start, size, error));
@@ -143,15 +144,27 @@ static ksv_status match_line(line_reader *r, ksv_error *error)
     return KSV_OK;
 }
 
+static void give_bad_line(line_reader *r, scan_record *record)
+{
+    for (size_t i = 0; i < r->base.spec->part_count; i++)
+        part_reset(&r->base.parts[i]);
+    part_reset(&r->line);
+    record->kind = SCAN_RECORD_BAD;
+    record->key = NULL;
+    record->key_bytes = 0;
+}
+
 static ksv_status finish_line(line_reader *r, scan_record *record,
                               ksv_error *error)
 {
     record->offset = r->splitter.line_offset;
     record->length = r->splitter.line_length;
     if (r->has_regex) {
-        ksv_status status = match_line(r, error);
-        if (status == KSV_ERROR_DATA && error != NULL)
-            error->byte_offset = record->offset;
+        ksv_status status = match_line(r, record->offset, error);
+        if (status == KSV_ERROR_DATA && r->base.skip_bad_records) {
+            give_bad_line(r, record);
+            return KSV_OK;
+        }
         KSV_TRY(status);
     }
     return reader_finish_key(&r->base, record, error);

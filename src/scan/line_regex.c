@@ -77,14 +77,16 @@ ksv_status line_regex_check(const char *pattern, ksv_error *error)
 }
 
 ksv_status line_regex_find(line_regex *r, const uint8_t *line,
-                           size_t line_bytes, bool *matches, size_t *start,
-                           size_t *size_bytes, ksv_error *error)
+                           size_t line_bytes, uint64_t line_offset,
+                           bool *matches, size_t *start, size_t *size_bytes,
+                           ksv_error *error)
 {
     *matches = false;
     if (line_bytes > INT_MAX)
-        return error_set(error, KSV_ERROR_DATA, NULL,
-                         "a line of more than 2 GiB cannot be matched with a "
-                         "regular expression");
+        return error_set_at(
+            error, KSV_ERROR_DATA, NULL, line_offset,
+            "a line of more than 2 GiB cannot be matched with a "
+            "regular expression");
     regmatch_t found[2] = {{.rm_so = 0, .rm_eo = (regoff_t)line_bytes}};
     locale_t before = uselocale(r->c_locale);
     int code = regexec(&r->compiled, line_bytes > 0 ? (const char *)line : "",

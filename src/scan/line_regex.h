@@ -25,9 +25,10 @@ ksv_status line_regex_check(const char *pattern, ksv_error *error);
 
 /* Where the first match has its first group, or, when the expression has none,
  * the match itself; `*matches` is false without a match or when the group took
- * no part in it. KSV_ERROR_DATA for a line beyond 2 GiB. */
+ * no part in it. KSV_ERROR_DATA for a line beyond 2 GiB, at `line_offset`. */
 ksv_status line_regex_find(line_regex *regex, const uint8_t *line,
-                           size_t line_bytes, bool *matches, size_t *start,
-                           size_t *size_bytes, ksv_error *error);
+                           size_t line_bytes, uint64_t line_offset,
+                           bool *matches, size_t *start, size_t *size_bytes,
+                           ksv_error *error);
 
 #endif

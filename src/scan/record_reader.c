@@ -13,6 +13,11 @@ static const uint8_t BYTE_ORDER_MARK[READER_HEAD_BYTES] = {0xef, 0xbb, 0xbf};
 static const reader_ops *ops_of_format(ksv_format format)
 {
     switch (format) {
+    case KSV_FORMAT_CSV:
+    case KSV_FORMAT_TSV:
+        return &delimited_reader_ops;
+    case KSV_FORMAT_FIXED:
+        return &fixed_reader_ops;
     case KSV_FORMAT_LINES:
         return &line_reader_ops;
     case KSV_FORMAT_JSONL:
@@ -164,7 +169,8 @@ static bool take_fed(record_reader *r)
 static ksv_status refuse_utf16(const record_reader *r, ksv_error *error)
 {
     const uint8_t *h = r->head;
-    if (r->head_bytes < 2 ||
+    /* Records of a fixed size need not be text. */
+    if (r->spec->record_size > 0 || r->head_bytes < 2 ||
         !((h[0] == 0xff && h[1] == 0xfe) || (h[0] == 0xfe && h[1] == 0xff)))
         return KSV_OK;
     return error_set_at(error, KSV_ERROR_DATA, NULL, 0,
