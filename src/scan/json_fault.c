@@ -35,7 +35,7 @@ static const char *expectation(json_fault fault)
     case JSON_FAULT_IN_ARRAY:
         return "',' or ']' after an element";
     case JSON_FAULT_AFTER:
-        return "nothing more after the value";
+        return "the end of the line after the value";
     case JSON_FAULT_ESCAPE:
         return "a known escape after a backslash";
     case JSON_FAULT_HEX:
@@ -55,20 +55,21 @@ static void show_byte(uint8_t byte, char text[16])
         snprintf(text, 16, "byte 0x%02x", byte);
 }
 
-void json_scanner_describe_fault(const json_scanner *scanner,
+bool json_scanner_describe_fault(const json_scanner *scanner,
                                  char text[JSON_FAULT_TEXT_BYTES])
 {
-    char found[16];
-    show_byte(scanner->fault_byte, found);
-    if (scanner->fault == JSON_FAULT_CUT)
+    if (scanner->fault == JSON_FAULT_CUT) {
         snprintf(text, JSON_FAULT_TEXT_BYTES, "the line ends within %s",
                  what_is_cut(scanner));
-    else if (scanner->fault == JSON_FAULT_WORD)
-        snprintf(text, JSON_FAULT_TEXT_BYTES,
-                 "expected %s, found %s, %" PRIu64 " bytes into the line",
-                 scanner->word, found, scanner->fault_at);
-    else
-        snprintf(text, JSON_FAULT_TEXT_BYTES,
-                 "expected %s, found %s, %" PRIu64 " bytes into the line",
-                 expectation(scanner->fault), found, scanner->fault_at);
+        return true;
+    }
+    char found[16];
+    show_byte(scanner->fault_byte, found);
+    const char *expected = scanner->fault == JSON_FAULT_WORD
+                               ? scanner->word
+                               : expectation(scanner->fault);
+    snprintf(text, JSON_FAULT_TEXT_BYTES,
+             "expected %s, found %s, %" PRIu64 " bytes into the line", expected,
+             found, scanner->fault_at);
+    return false;
 }

@@ -59,10 +59,10 @@ typedef struct json_text {
  * scanner. */
 json_text json_scanner_text(const json_scanner *scanner, size_t part);
 
-/* After JSON_MALFORMED: what is wrong and how far into the value, as a phrase.
- */
+/* After JSON_MALFORMED: what is wrong and how far into the line, as a phrase.
+ * Whether the value was right as far as it went. */
 #define JSON_FAULT_TEXT_BYTES 160
-void json_scanner_describe_fault(const json_scanner *scanner,
+bool json_scanner_describe_fault(const json_scanner *scanner,
                                  char text[JSON_FAULT_TEXT_BYTES]);
 
 #endif

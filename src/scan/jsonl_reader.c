@@ -35,11 +35,12 @@ static ksv_status jsonl_reader_begin(record_reader *base, bool in_middle,
 static ksv_status fail(const jsonl_reader *r, ksv_error *error)
 {
     char fault[JSON_FAULT_TEXT_BYTES];
-    json_scanner_describe_fault(r->scanner, fault);
+    bool is_cut = json_scanner_describe_fault(r->scanner, fault);
+    const char *hint = is_cut ? "; one JSON value a line is needed (`jq -c .` "
+                                "writes a document so, `jq -c '.[]'` an array)"
+                              : "";
     return error_set_at(error, KSV_ERROR_DATA, NULL, r->splitter.line_offset,
-                        "malformed JSON: %s; jsonl has one whole JSON value a "
-                        "line",
-                        fault);
+                        "malformed JSON: %s%s", fault, hint);
 }
 
 static ksv_status finish_key(jsonl_reader *r, scan_record *record,
