@@ -62,6 +62,7 @@ static ksv_status sum_segments(index_snapshot *s, ksv_index_info *info,
         segments[i] = segment;
         info->table_bytes += segment->table_bytes;
         info->filter_bytes += segment->filter_bytes;
+        info->filter_bits += 8 * segment->filter_bytes;
         info->filter_keys += segment->distinct_keys;
     }
     ksv_status status = segment_count_distinct(&s->place, segments, count,

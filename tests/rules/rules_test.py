@@ -159,6 +159,10 @@ def check_symbols():
     exported = {line.split()[-1] for line in out.splitlines()}
     for name in sorted(exported):
         check(name.startswith("ksv_"), f"the shared library exports {name}")
+    archive = os.path.join(BUILD, "src", "libkeysieve.a")
+    out = subprocess.run(["nm", "-g", "--defined-only", archive], stdout=subprocess.PIPE, text=True).stdout
+    visible = {line.split()[-1] for line in out.splitlines() if len(line.split()) == 3}
+    check(visible == exported, f"static and shared library differ: {sorted(visible ^ exported)[:10]}")
     declared = set()
     for path in glob.glob("include/keysieve/*.h"):
         declared |= set(re.findall(r"\b(ksv_\w+)\s*\(", " ".join(re.findall(r"KSV_API\b[^;{]*", code_of(read(path))))))
