@@ -161,8 +161,7 @@ static ksv_status publish(new_environment *e, ksv_error *error)
     KSV_TRY(copy_scratch(e, error));
     atomic_file *file = e->file;
     e->file = NULL;
-    KSV_TRY(atomic_file_publish(file, error));
-    return e->fs->sync_directory(e->fs->ctx, e->directory, error);
+    return atomic_file_publish(file, error);
 }
 
 ksv_status environment_start(const ksv_file_system *fs, const char *directory,
@@ -174,6 +173,8 @@ ksv_status environment_start(const ksv_file_system *fs, const char *directory,
         status = make_scratch(&e, error);
     if (status == KSV_OK)
         status = publish(&e, error);
+    if (status == KSV_OK)
+        status = fs->sync_directory(fs->ctx, directory, error);
     end(&e);
     return status;
 }
@@ -193,25 +194,27 @@ ksv_status environment_replace(const ksv_file_system *fs, const char *directory,
 {
     new_environment e;
     uint64_t body_checksum = 0;
-    bool has_copy = false;
     ksv_status status = begin(&e, fs, directory, &state->allocator, error);
     e.mark.generation = generation_above(floor);
     if (status == KSV_OK)
         status = make_scratch(&e, error);
-    if (status == KSV_OK) {
+    if (status == KSV_OK)
         status =
             copy_write(fs, directory, state, &e.mark, &body_checksum, error);
-        has_copy = status == KSV_OK;
-    }
     if (status == KSV_OK)
         status =
             store_fill(e.scratch_path, state, &e.mark, body_checksum, error);
     if (status == KSV_OK)
         status = publish(&e, error);
-    if (status == KSV_OK)
+    if (status == KSV_OK) {
         state->generation = e.mark.generation;
-    else if (has_copy)
+        /* It is done, for all to see. Should it be lost, then what was there
+         * before is repaired again from the copy, which is on the disk. */
+        ksv_status ignored = fs->sync_directory(fs->ctx, directory, NULL);
+        (void)ignored;
+    } else {
         copy_remove(fs, directory, e.mark.generation, &e.allocator);
+    }
     end(&e);
     return status;
 }
