@@ -95,6 +95,19 @@ static ksv_status copy_patched(ksv_file *from, ksv_file *to, uint8_t *chunk,
     return KSV_OK;
 }
 
+/* LMDB and the file system given are at odds about what there is. */
+static ksv_status explain_missing(const new_environment *e, ksv_status status,
+                                  const ksv_error *problem, ksv_error *error)
+{
+    if (status != KSV_OK && file_error_is_missing(problem))
+        return error_set(error, KSV_ERROR_UNSUPPORTED, e->directory,
+                         "an index can be built in the file system of the "
+                         "operating system only");
+    if (status != KSV_OK && error != NULL)
+        *error = *problem;
+    return status;
+}
+
 static ksv_status open_scratch(const new_environment *e, ksv_file **file,
                                lmdb_head *head, ksv_error *error)
 {
@@ -102,14 +115,7 @@ static ksv_status open_scratch(const new_environment *e, ksv_file **file,
     error_clear(&problem);
     ksv_status status =
         e->fs->open_read(e->fs->ctx, e->scratch_path, file, &problem);
-    /* LMDB has just made it, though not in this file system. */
-    if (status != KSV_OK && file_error_is_missing(&problem))
-        return error_set(error, KSV_ERROR_UNSUPPORTED, e->directory,
-                         "an index can be built in the file system of the "
-                         "operating system only");
-    if (status != KSV_OK && error != NULL)
-        *error = problem;
-    KSV_TRY(status);
+    KSV_TRY(explain_missing(e, status, &problem, error));
     return lmdb_head_read(*file, e->scratch_path, head, error);
 }
 
@@ -145,10 +151,13 @@ cleanup:
  * first commit goes to page 1, so that its checksum is known now. */
 static ksv_status make_scratch(new_environment *e, ksv_error *error)
 {
-    KSV_TRY(store_create(e->scratch_path, error));
+    ksv_error problem;
+    error_clear(&problem);
+    ksv_status status = store_create(e->scratch_path, &problem);
+    KSV_TRY(explain_missing(e, status, &problem, error));
     ksv_file *file = NULL;
     lmdb_head head;
-    ksv_status status = open_scratch(e, &file, &head, error);
+    status = open_scratch(e, &file, &head, error);
     file_close_quietly(file);
     KSV_TRY(status);
     lmdb_meta_patch(head.raw[0], e->mark.environment_id, id_before(&e->mark));
