@@ -42,6 +42,14 @@ bool cli_fail(command_line *cli, const char *format, ...)
     return false;
 }
 
+bool cli_refuse_arguments(command_line *cli)
+{
+    if (cli->argument_count == 0)
+        return true;
+    return cli_fail(cli, "%s takes no argument, but '%s' was given",
+                    cli->verb->name, cli->arguments[0]);
+}
+
 static int stop(command_line *cli, int status)
 {
     cli->status = status;

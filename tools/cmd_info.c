@@ -26,12 +26,9 @@ static bool parse(command_line *cli, bool *as_json)
     for (;;) {
         switch (cli_next(cli, &value)) {
         case CLI_END:
-            return true;
+            return cli_refuse_arguments(cli);
         case CLI_STOP:
             return false;
-        case CLI_ARGUMENT:
-            return cli_fail(cli, "info takes no argument, but '%s' was given",
-                            cli->arguments[0]);
         case INFO_JSON:
             *as_json = true;
             break;
