@@ -173,7 +173,8 @@ double filter_load_best_rate(const filter_load *load, unsigned *functions)
         return best;
     while (*functions > 1) {
         double rate = filter_load_rate(load, *functions - 1);
-        if (rate >= best)
+        /* Where all rates round to 1, fewer functions tell more. */
+        if (rate > best)
             break;
         best = rate;
         --*functions;

@@ -20,6 +20,12 @@ static const reader_ops *ops_of_format(ksv_format format)
         return &fixed_reader_ops;
     case KSV_FORMAT_LINES:
         return &line_reader_ops;
+    case KSV_FORMAT_JSONL:
+        return &jsonl_reader_ops;
+    case KSV_FORMAT_FASTA:
+        return &fasta_reader_ops;
+    case KSV_FORMAT_FASTQ:
+        return &fastq_reader_ops;
     default:
         return NULL;
     }

@@ -90,6 +90,9 @@ struct record_reader {
 extern const reader_ops delimited_reader_ops; /* csv, tsv */
 extern const reader_ops line_reader_ops;
 extern const reader_ops fixed_reader_ops;
+extern const reader_ops jsonl_reader_ops;
+extern const reader_ops fasta_reader_ops;
+extern const reader_ops fastq_reader_ops;
 
 /* Where the next byte lies in the content. */
 static inline uint64_t reader_offset(const record_reader *reader)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The file system in memory does what that of the operating system does. */
+/* The file system in memory by itself: order, memory, threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,292 +8,234 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "io/file.h"
 #include "io/memory_file_system.h"
+#include "io/memory_tree.h"
 #include "support/fault_allocator.h"
-#include "support/random.h"
-#include "support/temp_dir.h"
 
-#define OPEN_FILES 6
-#define PATH_BYTES 8192
-/* Paths begin this deep, so that ".." never leaves what both have. */
-#define DEEP "/x/x/x/x"
+typedef struct fixture {
+    fault_allocator memory;
+    ksv_file_system fs;
+    ksv_error error;
+} fixture;
 
-/* The same operation is done in both worlds. */
-enum { REAL, MODEL, WORLDS };
-
-typedef struct world {
-    const ksv_file_system *fs;
-    char root[512];
-    ksv_file *files[OPEN_FILES];
-} world;
-
-typedef struct pair {
-    world worlds[WORLDS];
-    random_source random;
-    uint64_t seed;
-    size_t step;
-} pair;
-
-/* All that an operation may return. */
-typedef struct outcome {
-    ksv_status status;
-    int os_errno;
-    uint64_t size_bytes;
-    int kind;
-    size_t got_bytes;
-    char data[64];
-    char names[1024];
-} outcome;
-
-static void random_path(random_source *r, char out[PATH_BYTES])
+static int set_up(void **state)
 {
-    static const char *const NAMES[] = {"a", "b", "c",  "a",         "b",
-                                        "c", ".", "..", "\xff\xfe z"};
-    size_t components = 1 + random_below(r, 3);
-    out[0] = '\0';
-    for (size_t i = 0; i < components; i++) {
-        strcat(out, NAMES[random_below(r, sizeof NAMES / sizeof NAMES[0])]);
-        if (i + 1 < components)
-            strcat(out, random_below(r, 8) == 0 ? "//" : "/");
+    static fixture f;
+    memset(&f, 0, sizeof f);
+    fault_allocator_init(&f.memory, 0);
+    *state = &f;
+    return memory_file_system_open(&f.memory.allocator, &f.fs, NULL) != KSV_OK;
+}
+
+static int tear_down(void **state)
+{
+    fixture *f = *state;
+    memory_file_system_close(&f->fs);
+    return !fault_allocator_is_clean(&f->memory);
+}
+
+static void put(fixture *f, const char *path, const char *text)
+{
+    ksv_file *file;
+    assert_int_equal(f->fs.create(f->fs.ctx, path, &file, &f->error), KSV_OK);
+    assert_int_equal(file->ops->append(file, text, strlen(text), &f->error),
+                     KSV_OK);
+    assert_int_equal(file->ops->close(file, &f->error), KSV_OK);
+}
+
+static void test_any_bytes_in_many_files(void **state)
+{
+    fixture *f = *state;
+    char name[32];
+    for (unsigned i = 0; i < 2000; i++) {
+        snprintf(name, sizeof name, "f%u", i * 7919 % 2000);
+        put(f, name, name);
     }
-    if (random_below(r, 12) == 0)
-        strcat(out, random_below(r, 2) == 0 ? "/" : "//");
+    for (unsigned i = 0; i < 2000; i++) {
+        snprintf(name, sizeof name, "/f%u", i);
+        byte_buffer text;
+        buffer_init(&text, &f->memory.allocator);
+        assert_int_equal(file_read_all(&f->fs, name, 100, &text, NULL), KSV_OK);
+        assert_int_equal(text.size, strlen(name) - 1);
+        assert_memory_equal(text.data, name + 1, text.size);
+        buffer_release(&text);
+        if (i % 2 == 0)
+            assert_int_equal(f->fs.remove(f->fs.ctx, name, NULL), KSV_OK);
+    }
 }
 
-/* A name of the greatest length, or one byte longer. */
-static void long_name(random_source *r, char out[PATH_BYTES])
+static void test_deep_directories(void **state)
 {
-    memset(out, 'n', 256);
-    out[255 + random_below(r, 2)] = '\0';
+    fixture *f = *state;
+    char path[MEMORY_PATH_MAX + 2] = "";
+    size_t made = 0;
+    for (;;) {
+        strcat(path, "/d");
+        ksv_status status = f->fs.make_directory(f->fs.ctx, path, &f->error);
+        if (status != KSV_OK)
+            break;
+        made++;
+    }
+    assert_int_equal(f->error.os_errno, ENAMETOOLONG);
+    assert_int_equal(made, (MEMORY_PATH_MAX - 1) / 2);
 }
 
-static void full_path(const world *w, const char *path, char out[PATH_BYTES])
+static bool remove_listed(void *ctx, const char *name)
 {
-    snprintf(out, PATH_BYTES, "%s%s/%s", w->root, DEEP, path);
-}
-
-static int compare_strings(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-typedef struct name_list {
-    char *names[64];
-    size_t count;
-} name_list;
-
-static bool keep_name(void *ctx, const char *name)
-{
-    name_list *list = ctx;
-    if (list->count < 64)
-        list->names[list->count++] = strdup(name);
+    fixture *f = ctx;
+    assert_int_equal(f->fs.remove(f->fs.ctx, name, &f->error), KSV_OK);
     return true;
 }
 
-static ksv_status list_sorted(const world *w, const char *path, outcome *o,
-                              ksv_error *e)
+static void test_a_visitor_may_use_the_file_system(void **state)
 {
-    name_list list = {.count = 0};
-    ksv_status status = w->fs->list(w->fs->ctx, path, keep_name, &list, e);
-    qsort(list.names, list.count, sizeof list.names[0], compare_strings);
-    for (size_t i = 0; i < list.count; i++) {
-        size_t used = strlen(o->names);
-        snprintf(o->names + used, sizeof o->names - used, "%s\n",
-                 list.names[i]);
-        free(list.names[i]);
-    }
+    fixture *f = *state;
+    put(f, "a", "1");
+    put(f, "b", "2");
+    assert_int_equal(f->fs.list(f->fs.ctx, "/", remove_listed, f, &f->error),
+                     KSV_OK);
+    ksv_file_info info;
+    assert_int_equal(f->fs.info(f->fs.ctx, "a", &info, &f->error),
+                     KSV_ERROR_IO);
+    assert_true(file_error_is_missing(&f->error));
+}
+
+static void test_times_and_inodes(void **state)
+{
+    fixture *f = *state;
+    ksv_file *file;
+    ksv_file_info before, after, other;
+    put(f, "other", "x");
+    assert_int_equal(f->fs.create(f->fs.ctx, "a", &file, NULL), KSV_OK);
+    assert_int_equal(f->fs.info(f->fs.ctx, "a", &before, NULL), KSV_OK);
+    assert_int_equal(f->fs.info(f->fs.ctx, "other", &other, NULL), KSV_OK);
+    clock_sleep_ns(1000000);
+    assert_int_equal(file->ops->append(file, "x", 1, NULL), KSV_OK);
+    assert_int_equal(f->fs.rename(f->fs.ctx, "a", "b", NULL), KSV_OK);
+    assert_int_equal(f->fs.info(f->fs.ctx, "b", &after, NULL), KSV_OK);
+    assert_true(after.mtime_ns > before.mtime_ns);
+    assert_true(after.inode == before.inode && after.inode != other.inode);
+    file_close_quietly(file);
+}
+
+static bool accept_name(void *ctx, const char *name)
+{
+    (void)ctx;
+    return name[0] != '\0';
+}
+
+/* A little of everything; stops at the first error. */
+static ksv_status try_everything(ksv_file_system *fs)
+{
+    static const char text[2000];
+    ksv_file *file = NULL;
+    ksv_status status;
+    if ((status = fs->make_directory(fs->ctx, "d", NULL)) != KSV_OK ||
+        (status = fs->create(fs->ctx, "d/a", &file, NULL)) != KSV_OK ||
+        (status = file->ops->append(file, text, 100, NULL)) != KSV_OK ||
+        (status = file->ops->append(file, text, 2000, NULL)) != KSV_OK)
+        goto done;
+    file_close_quietly(file);
+    file = NULL;
+    if ((status = fs->rename(fs->ctx, "d/a", "b", NULL)) != KSV_OK ||
+        (status = fs->lock(fs->ctx, "l", &file, NULL)) != KSV_OK)
+        goto done;
+    file_close_quietly(file);
+    file = NULL;
+    if ((status = fs->list(fs->ctx, "/", accept_name, NULL, NULL)) != KSV_OK ||
+        (status = fs->open_read(fs->ctx, "b", &file, NULL)) != KSV_OK)
+        goto done;
+done:
+    file_close_quietly(file);
     return status;
 }
 
-static void keep_info(outcome *o, const ksv_file_info *info)
-{
-    if (o->status != KSV_OK)
-        return;
-    o->kind = (int)info->kind;
-    if (info->kind == KSV_FILE_REGULAR)
-        o->size_bytes = info->size_bytes;
-}
-
-typedef struct step_choice {
-    unsigned operation;
-    size_t slot;
-    uint64_t offset;
-    size_t size_bytes;
-    char from[PATH_BYTES];
-    char to[PATH_BYTES];
-    char data[64];
-} step_choice;
-
-static void do_file_step(world *w, const step_choice *c, outcome *o,
-                         ksv_error *e)
-{
-    ksv_file *file = w->files[c->slot];
-    ksv_file_info info = {0};
-    switch (c->operation) {
-    case 0:
-        o->status = file->ops->read_at(file, c->offset, o->data, c->size_bytes,
-                                       &o->got_bytes, e);
-        break;
-    case 1:
-    case 2:
-        o->status = file->ops->append(file, c->data, c->size_bytes, e);
-        break;
-    case 3:
-        o->status = file->ops->sync(file, e);
-        break;
-    case 4:
-        o->status = file->ops->info(file, &info, e);
-        keep_info(o, &info);
-        break;
-    default:
-        o->status = file->ops->close(file, e);
-        w->files[c->slot] = NULL;
-        break;
-    }
-}
-
-static void do_path_step(world *w, const step_choice *c, outcome *o,
-                         ksv_error *e)
-{
-    const ksv_file_system *fs = w->fs;
-    char from[PATH_BYTES], to[PATH_BYTES];
-    full_path(w, c->from, from);
-    full_path(w, c->to, to);
-    ksv_file_info info = {0};
-    switch (c->operation) {
-    case 0:
-        o->status = fs->open_read(fs->ctx, from, &w->files[c->slot], e);
-        break;
-    case 1:
-    case 2:
-        o->status = fs->create(fs->ctx, from, &w->files[c->slot], e);
-        break;
-    case 3:
-        o->status = fs->lock(fs->ctx, from, &w->files[c->slot], e);
-        break;
-    case 4:
-        o->status = fs->info(fs->ctx, from, &info, e);
-        keep_info(o, &info);
-        break;
-    case 5:
-    case 6:
-        o->status = fs->rename(fs->ctx, from, to, e);
-        break;
-    case 7:
-        o->status = fs->remove(fs->ctx, from, e);
-        break;
-    case 8:
-    case 9:
-        o->status = fs->make_directory(fs->ctx, from, e);
-        break;
-    case 10:
-        o->status = fs->remove_directory(fs->ctx, from, e);
-        break;
-    case 11:
-        o->status = fs->sync_directory(fs->ctx, from, e);
-        break;
-    default:
-        o->status = list_sorted(w, from, o, e);
-        break;
-    }
-}
-
-static void do_step(world *w, const step_choice *c, bool on_file, outcome *o)
-{
-    static ksv_error e;
-    memset(o, 0, sizeof *o);
-    memset(&e, 0, sizeof e);
-    if (on_file)
-        do_file_step(w, c, o, &e);
-    else
-        do_path_step(w, c, o, &e);
-    assert_int_equal(e.status, o->status);
-    o->os_errno = e.os_errno;
-}
-
-static void random_step(pair *p)
-{
-    static step_choice c;
-    random_source *r = &p->random;
-    c.slot = random_below(r, OPEN_FILES);
-    bool on_file = p->worlds[REAL].files[c.slot] != NULL;
-    c.operation = (unsigned)random_below(r, on_file ? 6 : 13);
-    c.offset = random_below(r, 80);
-    c.size_bytes = random_below(r, sizeof c.data + 1);
-    random_fill(r, c.data, sizeof c.data);
-    random_path(r, c.from);
-    random_path(r, c.to);
-    /* Not for a rename: which of two wrong paths is told is not promised. */
-    if (random_below(r, 50) == 0 && c.operation != 5 && c.operation != 6)
-        long_name(r, c.from);
-    static outcome outcomes[WORLDS];
-    for (int w = 0; w < WORLDS; w++)
-        do_step(&p->worlds[w], &c, on_file, &outcomes[w]);
-    if (memcmp(&outcomes[REAL], &outcomes[MODEL], sizeof(outcome)) == 0)
-        return;
-    for (int w = 0; w < WORLDS; w++)
-        print_error("%s: status %d errno %d (%s) size %llu names %s\n",
-                    w == REAL ? "real" : "model", outcomes[w].status,
-                    outcomes[w].os_errno, strerror(outcomes[w].os_errno),
-                    (unsigned long long)outcomes[w].size_bytes,
-                    outcomes[w].names);
-    fail_msg("seed %llu step %zu: %s operation %u on %s (to %s)",
-             (unsigned long long)p->seed, p->step, on_file ? "file" : "path",
-             c.operation, c.from, c.to);
-}
-
-static void make_roots(world *w)
-{
-    char path[PATH_BYTES];
-    for (size_t depth = 1; depth <= strlen(DEEP) / 2; depth++) {
-        snprintf(path, sizeof path, "%s%.*s", w->root, (int)(2 * depth), DEEP);
-        assert_int_equal(w->fs->make_directory(w->fs->ctx, path, NULL), KSV_OK);
-    }
-}
-
-static void run_pair(uint64_t seed, size_t steps)
-{
-    temp_dir dir;
-    temp_dir_make(&dir);
-    fault_allocator memory;
-    fault_allocator_init(&memory, 0);
-    ksv_file_system model;
-    assert_int_equal(memory_file_system_open(&memory.allocator, &model, NULL),
-                     KSV_OK);
-    static pair p;
-    p = (pair){.random = {seed}, .seed = seed};
-    p.worlds[REAL].fs = ksv_posix_file_system();
-    snprintf(p.worlds[REAL].root, sizeof p.worlds[REAL].root, "%s", dir.path);
-    p.worlds[MODEL].fs = &model;
-    for (int w = 0; w < WORLDS; w++)
-        make_roots(&p.worlds[w]);
-    for (p.step = 0; p.step < steps; p.step++)
-        random_step(&p);
-    for (int w = 0; w < WORLDS; w++)
-        for (size_t i = 0; i < OPEN_FILES; i++)
-            file_close_quietly(p.worlds[w].files[i]);
-    memory_file_system_close(&model);
-    assert_true(fault_allocator_is_clean(&memory));
-    temp_dir_remove(&dir);
-}
-
-static void test_random_steps_end_as_on_a_disk(void **state)
+static void test_no_memory(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 20; seed++)
-        run_pair(seed, 2000);
+    ksv_status status = KSV_ERROR_MEMORY;
+    size_t fail_at = 0;
+    while (status != KSV_OK) {
+        fault_allocator memory;
+        fault_allocator_init(&memory, ++fail_at);
+        ksv_file_system fs;
+        status = memory_file_system_open(&memory.allocator, &fs, NULL);
+        if (status == KSV_OK)
+            status = try_everything(&fs);
+        memory_file_system_close(&fs);
+        assert_true(fault_allocator_is_clean(&memory));
+        assert_true(status == KSV_OK || status == KSV_ERROR_MEMORY);
+    }
+    /* More than ten allocations failed, one after the other. */
+    assert_true(fail_at > 10);
 }
+
+typedef struct thread_work {
+    fixture *f;
+    unsigned number;
+} thread_work;
+
+/* Writes under names of its own and under one that all threads share. */
+static void *use_from_a_thread(void *argument)
+{
+    thread_work *work = argument;
+    ksv_file_system *fs = &work->f->fs;
+    uintptr_t problems = 0;
+    char name[32], temporary[40];
+    snprintf(name, sizeof name, "t%u", work->number);
+    snprintf(temporary, sizeof temporary, "%s.tmp", name);
+    for (int i = 0; i < 200; i++) {
+        ksv_file *file;
+        if (fs->create(fs->ctx, temporary, &file, NULL) != KSV_OK)
+            return (void *)(uintptr_t)1000;
+        problems += file->ops->append(file, name, strlen(name), NULL);
+        file_close_quietly(file);
+        problems +=
+            fs->rename(fs->ctx, temporary, i % 2 == 0 ? name : "shared", NULL);
+        if (fs->open_read(fs->ctx, "shared", &file, NULL) != KSV_OK)
+            continue;
+        char read[32];
+        size_t got = 0;
+        problems += file->ops->read_at(file, 0, read, sizeof read, &got, NULL);
+        problems += got != 2 || read[0] != 't';
+        file_close_quietly(file);
+    }
+    return (void *)problems;
+}
+
+static void test_many_threads(void **state)
+{
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    thread_work work[THREADS];
+    for (unsigned i = 0; i < THREADS; i++) {
+        work[i] = (thread_work){*state, i};
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, use_from_a_thread, &work[i]), 0);
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        void *problems;
+        pthread_join(threads[i], &problems);
+        assert_null(problems);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_steps_end_as_on_a_disk),
+        TEST(test_any_bytes_in_many_files),
+        TEST(test_deep_directories),
+        TEST(test_a_visitor_may_use_the_file_system),
+        TEST(test_times_and_inodes),
+        cmocka_unit_test(test_no_memory),
+        TEST(test_many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
