@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buffer.h"
+#include "byte_buffer.h"
 #include "message.h"
 
 static const char DEFAULT_INDEX[] = ".keysieve";
@@ -164,8 +164,8 @@ static int take_letter(command_line *cli, const char **value)
 static int take_argument(command_line *cli, const char *word)
 {
     if (cli->arguments == NULL)
-        cli->arguments = buffer_resize_memory(NULL, (size_t)cli->word_count,
-                                              sizeof cli->arguments[0]);
+        cli->arguments = resize_memory(NULL, (size_t)cli->word_count,
+                                       sizeof cli->arguments[0]);
     cli->arguments[cli->argument_count++] = word;
     return CLI_ARGUMENT;
 }

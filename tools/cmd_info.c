@@ -5,7 +5,7 @@
 
 #include <keysieve/index.h>
 
-#include "buffer.h"
+#include "byte_buffer.h"
 #include "commands.h"
 #include "index_access.h"
 #include "json.h"
@@ -100,7 +100,7 @@ static void print_escaped(output *out, const char *text)
     byte_buffer escaped = {0};
     text_add_escaped(&escaped, text, strlen(text));
     output_add(out, escaped.data, escaped.used_bytes);
-    buffer_free(&escaped);
+    byte_buffer_free(&escaped);
 }
 
 static void print_label(output *out, const char *label)
