@@ -13,6 +13,7 @@ struct line_regex {
     ksv_allocator allocator;
     locale_t c_locale;
     regex_t compiled;
+    byte_buffer line;
 };
 
 static ksv_status compile(line_regex *r, const char *pattern, ksv_error *error)
@@ -50,6 +51,7 @@ ksv_status line_regex_open(const char *pattern, const ksv_allocator *allocator,
     if (r == NULL)
         return error_set_memory(error);
     r->allocator = *allocator;
+    buffer_init(&r->line, &r->allocator);
     ksv_status status = compile(r, pattern, error);
     if (status != KSV_OK) {
         memory_free(allocator, r, sizeof *r);
@@ -64,6 +66,7 @@ void line_regex_close(line_regex *r)
     if (r == NULL)
         return;
     release(r);
+    buffer_release(&r->line);
     ksv_allocator a = r->allocator;
     memory_free(&a, r, sizeof *r);
 }
@@ -74,6 +77,16 @@ ksv_status line_regex_check(const char *pattern, ksv_error *error)
     KSV_TRY(compile(&r, pattern, error));
     release(&r);
     return KSV_OK;
+}
+
+/* A copy with a NUL behind it: wrappers of regexec() look for one, although
+ * REG_STARTEND says where the line ends. */
+static ksv_status copy_line(line_regex *r, const uint8_t *line,
+                            size_t line_bytes, ksv_error *error)
+{
+    buffer_clear(&r->line);
+    KSV_TRY(buffer_append(&r->line, line, line_bytes, error));
+    return buffer_append(&r->line, "", 1, error);
 }
 
 ksv_status line_regex_find(line_regex *r, const uint8_t *line,
@@ -87,10 +100,11 @@ ksv_status line_regex_find(line_regex *r, const uint8_t *line,
             error, KSV_ERROR_DATA, NULL, line_offset,
             "a line of more than 2 GiB cannot be matched with a "
             "regular expression");
+    KSV_TRY(copy_line(r, line, line_bytes, error));
     regmatch_t found[2] = {{.rm_so = 0, .rm_eo = (regoff_t)line_bytes}};
     locale_t before = uselocale(r->c_locale);
-    int code = regexec(&r->compiled, line_bytes > 0 ? (const char *)line : "",
-                       2, found, REG_STARTEND);
+    int code = regexec(&r->compiled, (const char *)r->line.data, 2, found,
+                       REG_STARTEND);
     uselocale(before);
     if (code == REG_ESPACE)
         return error_set_memory(error);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as JSON lines, with paths of several kinds. */
+/* JSON lines in windows of all sizes; a byte of input chooses the paths. */
+#include <stddef.h>
+#include <stdint.h>
+
 #include "support/scan_fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -7,8 +10,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const KEYS[] = {"id", "a.b", "/a/0/id", "a"};
-    size_t first = size % 4;
-    scan_fuzz(KSV_FORMAT_JSONL, KEYS + first, 1 + size / 4 % (4 - first), data,
-              size);
+    if (size < 1)
+        return 0;
+    const char *keys[] = {KEYS[data[0] % 4], KEYS[data[0] / 4 % 4],
+                          KEYS[data[0] / 16 % 4]};
+    ksv_format_options o;
+    ksv_format_options_init(&o);
+    o.format = KSV_FORMAT_JSONL;
+    o.keys = keys;
+    o.key_count = 1 + size % 3;
+    scan_fuzz(&o, data[0] & 64, data + 1, size - 1);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the fuzz targets of the record readers have in common. */
+/* What the fuzz targets of the readers have in common. */
 #ifndef KSV_TEST_SCAN_FUZZ_H
 #define KSV_TEST_SCAN_FUZZ_H
 
@@ -8,10 +8,10 @@
 
 #include <keysieve/format.h>
 
-/* Reads a content of `format` whole and cut into windows, stopping at bad
- * records and skipping them, and looks each record up; aborts when two of these
- * disagree. The first byte of `data` chooses the windows. */
-void scan_fuzz(ksv_format format, const char *const *keys, size_t key_count,
+/* Aborts when what is found in `data` depends on how it is cut into windows,
+ * or, for a record, on where reading begins. Options that make no
+ * specification are passed over. */
+void scan_fuzz(const ksv_format_options *options, bool skip_bad,
                const uint8_t *data, size_t size);
 
 #endif
