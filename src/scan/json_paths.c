@@ -160,21 +160,6 @@ void json_paths_release(json_paths *paths)
     *paths = (json_paths){.allocator = paths->allocator};
 }
 
-uint32_t json_paths_member(const json_paths *paths, uint32_t node,
-                           const uint8_t *name, size_t name_bytes)
-{
-    uint32_t child = paths->nodes[node].first_child;
-    while (child != JSON_NO_NODE) {
-        const json_node *c = &paths->nodes[child];
-        if (c->name_bytes == name_bytes &&
-            (name_bytes == 0 || ((uint8_t)c->name[0] == name[0] &&
-                                 memcmp(c->name, name, name_bytes) == 0)))
-            break;
-        child = c->next_sibling;
-    }
-    return child;
-}
-
 uint32_t json_paths_element(const json_paths *paths, uint32_t node,
                             uint64_t index)
 {

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <keysieve/memory.h>
 #include <keysieve/status.h>
@@ -47,9 +48,28 @@ ksv_status json_paths_init(json_paths *paths, const key_part *parts,
                            ksv_error *error);
 void json_paths_release(json_paths *paths);
 
+/* The node of a name among `child` (or JSON_NO_NODE) and its next siblings, or
+ * JSON_NO_NODE. */
+static inline uint32_t json_paths_among(const json_paths *paths, uint32_t child,
+                                        const uint8_t *name, size_t name_bytes)
+{
+    while (child != JSON_NO_NODE) {
+        const json_node *c = &paths->nodes[child];
+        if (c->name_bytes == name_bytes &&
+            memcmp(c->name, name, name_bytes) == 0)
+            break;
+        child = c->next_sibling;
+    }
+    return child;
+}
+
 /* The node below `node` for a member or an array element, or JSON_NO_NODE. */
-uint32_t json_paths_member(const json_paths *paths, uint32_t node,
-                           const uint8_t *name, size_t name_bytes);
+static inline uint32_t json_paths_member(const json_paths *paths, uint32_t node,
+                                         const uint8_t *name, size_t name_bytes)
+{
+    return json_paths_among(paths, paths->nodes[node].first_child, name,
+                            name_bytes);
+}
 uint32_t json_paths_element(const json_paths *paths, uint32_t node,
                             uint64_t index);
 

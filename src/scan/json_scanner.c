@@ -55,20 +55,6 @@ static ksv_status push_kind(json_scanner *s, bool is_object, ksv_error *error)
     return KSV_OK;
 }
 
-static const uint8_t *open_container(json_scanner *s, const uint8_t *p,
-                                     ksv_error *error)
-{
-    bool is_object = *p == '{';
-    if (push_kind(s, is_object, error) != KSV_OK)
-        return NULL;
-    uint32_t node = s->value_node;
-    if (node != JSON_NO_NODE &&
-        s->paths.nodes[node].first_child != JSON_NO_NODE)
-        s->frames[s->path_depth++] = (json_frame){.node = node};
-    s->place = is_object ? JSON_AT_FIRST_MEMBER : JSON_AT_FIRST_ELEMENT;
-    return p + 1;
-}
-
 static const uint8_t *close_container(json_scanner *s, const uint8_t *p)
 {
     s->depth--;
@@ -95,21 +81,6 @@ static void begin_element(json_scanner *s)
         json_paths_element(&s->paths, frame->node, frame->next_index++);
 }
 
-static const uint8_t *at_value(json_scanner *s, const uint8_t *p,
-                               const uint8_t *end, ksv_error *error)
-{
-    if (s->depth > 0 && !s->in_object && !json_on_path(s)) {
-        p = json_run_elements(s, p, end);
-        if (p == end || s->place != JSON_AT_VALUE)
-            return p;
-    }
-    if (*p == '"')
-        return json_string_begin(s, p, false);
-    if (*p == '{' || *p == '[')
-        return open_container(s, p, error);
-    return json_scalar_begin(s, p, error);
-}
-
 static const uint8_t *at_name(json_scanner *s, const uint8_t *p,
                               const uint8_t *end)
 {
@@ -121,15 +92,51 @@ static const uint8_t *at_name(json_scanner *s, const uint8_t *p,
     return json_string_begin(s, p, true);
 }
 
-static const uint8_t *at_first(json_scanner *s, const uint8_t *p)
+static const uint8_t *at_first_member(json_scanner *s, const uint8_t *p,
+                                      const uint8_t *end)
 {
-    if (*p == (s->in_object ? '}' : ']'))
+    if (*p == '}')
         return close_container(s, p);
-    if (s->in_object)
-        s->place = JSON_AT_NAME;
-    else
-        begin_element(s);
+    s->place = JSON_AT_NAME;
+    return at_name(s, p, end);
+}
+
+static const uint8_t *at_first_element(json_scanner *s, const uint8_t *p)
+{
+    if (*p == ']')
+        return close_container(s, p);
+    begin_element(s);
     return p;
+}
+
+static const uint8_t *open_container(json_scanner *s, const uint8_t *p,
+                                     const uint8_t *end, ksv_error *error)
+{
+    bool is_object = *p == '{';
+    if (push_kind(s, is_object, error) != KSV_OK)
+        return NULL;
+    uint32_t node = s->value_node;
+    if (node != JSON_NO_NODE &&
+        s->paths.nodes[node].first_child != JSON_NO_NODE)
+        s->frames[s->path_depth++] = (json_frame){.node = node};
+    s->place = is_object ? JSON_AT_FIRST_MEMBER : JSON_AT_FIRST_ELEMENT;
+    p = json_skip_space(p + 1, end);
+    return is_object && p < end ? at_first_member(s, p, end) : p;
+}
+
+static const uint8_t *at_value(json_scanner *s, const uint8_t *p,
+                               const uint8_t *end, ksv_error *error)
+{
+    if (s->depth > 0 && !s->in_object && !json_on_path(s)) {
+        p = json_run_elements(s, p, end);
+        if (p == end || s->place != JSON_AT_VALUE)
+            return p;
+    }
+    if (*p == '"')
+        return json_string_begin(s, p, false);
+    if (*p == '{' || *p == '[')
+        return open_container(s, p, end, error);
+    return json_scalar_begin(s, p, error);
 }
 
 static const uint8_t *at_colon(json_scanner *s, const uint8_t *p)
@@ -140,18 +147,21 @@ static const uint8_t *at_colon(json_scanner *s, const uint8_t *p)
     return p + 1;
 }
 
-static const uint8_t *after_value(json_scanner *s, const uint8_t *p)
+static const uint8_t *after_value(json_scanner *s, const uint8_t *p,
+                                  const uint8_t *end)
 {
     if (*p == (s->in_object ? '}' : ']'))
         return close_container(s, p);
     if (*p != ',')
         return json_fail(
             s, s->in_object ? JSON_FAULT_IN_OBJECT : JSON_FAULT_IN_ARRAY, p);
-    if (s->in_object)
-        s->place = JSON_AT_NAME;
-    else
+    p = json_skip_space(p + 1, end);
+    if (!s->in_object) {
         begin_element(s);
-    return p + 1;
+        return p;
+    }
+    s->place = JSON_AT_NAME;
+    return p < end ? at_name(s, p, end) : p;
 }
 
 /* Between tokens. */
@@ -167,12 +177,13 @@ static const uint8_t *step_between(json_scanner *s, const uint8_t *p,
     case JSON_AT_NAME:
         return at_name(s, p, end);
     case JSON_AT_FIRST_MEMBER:
+        return at_first_member(s, p, end);
     case JSON_AT_FIRST_ELEMENT:
-        return at_first(s, p);
+        return at_first_element(s, p);
     case JSON_AT_COLON:
         return at_colon(s, p);
     case JSON_AFTER_VALUE:
-        return after_value(s, p);
+        return after_value(s, p, end);
     default:
         return json_fail(s, JSON_FAULT_AFTER, p);
     }

@@ -51,8 +51,7 @@ static const uint8_t *escaped_string_end(const uint8_t *p, const uint8_t *end)
 }
 
 /* Behind a number without exponent; NULL: it is none, or it may go on. */
-static inline const uint8_t *plain_number_end(const uint8_t *p,
-                                              const uint8_t *end)
+static const uint8_t *easy_number_end(const uint8_t *p, const uint8_t *end)
 {
     if (*p == '-')
         p++;
@@ -77,6 +76,20 @@ static inline const uint8_t *word_end(const uint8_t *p, const uint8_t *end,
                : NULL;
 }
 
+static const uint8_t *easy_word_end(const uint8_t *p, const uint8_t *end)
+{
+    switch (*p) {
+    case 't':
+        return word_end(p, end, "true", 4);
+    case 'f':
+        return word_end(p, end, "false", 5);
+    case 'n':
+        return word_end(p, end, "null", 4);
+    default:
+        return NULL;
+    }
+}
+
 /* Behind the scalar that begins at `p`; NULL: it is not an easy one. Strings
  * with escapes are easy when the scalar is `unwanted`. */
 static inline const uint8_t *easy_scalar_end(const uint8_t *p,
@@ -89,17 +102,8 @@ static inline const uint8_t *easy_scalar_end(const uint8_t *p,
         return quote != NULL ? quote + 1 : NULL;
     }
     if (is_digit(*p) || *p == '-')
-        return plain_number_end(p, end);
-    switch (*p) {
-    case 't':
-        return word_end(p, end, "true", 4);
-    case 'f':
-        return word_end(p, end, "false", 5);
-    case 'n':
-        return word_end(p, end, "null", 4);
-    default:
-        return NULL;
-    }
+        return easy_number_end(p, end);
+    return easy_word_end(p, end);
 }
 
 /* Takes the easy scalar [p, end) for `node`. */
@@ -131,17 +135,16 @@ static inline const uint8_t *value_after(const uint8_t *quote,
 const uint8_t *json_run_members(json_scanner *s, const uint8_t *p,
                                 const uint8_t *end)
 {
-    bool on_path = json_on_path(s);
-    uint32_t parent = on_path ? s->frames[s->depth - 1].node : JSON_NO_NODE;
+    uint32_t wanted = JSON_NO_NODE;
+    if (json_on_path(s))
+        wanted = s->paths.nodes[s->frames[s->depth - 1].node].first_child;
     while (p < end && *p == '"') {
         const uint8_t *quote = plain_string_end(p + 1, end);
         const uint8_t *value = quote != NULL ? value_after(quote, end) : NULL;
         if (value == NULL)
             break;
-        uint32_t node = JSON_NO_NODE;
-        if (on_path)
-            node = json_paths_member(&s->paths, parent, p + 1,
-                                     (size_t)(quote - p - 1));
+        uint32_t node =
+            json_paths_among(&s->paths, wanted, p + 1, (size_t)(quote - p - 1));
         const uint8_t *stop = easy_scalar_end(value, end, node == JSON_NO_NODE);
         if (stop == NULL) {
             s->value_node = node;

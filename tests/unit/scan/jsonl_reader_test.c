@@ -10,90 +10,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scan/scan_spec.h"
+#include "support/scan_expect.h"
 #include "support/scan_run.h"
+#include "support/scan_spec_of.h"
 
-static scan_spec *make_spec(const char *first, const char *second)
-{
-    ksv_format_options options;
-    ksv_format_options_init(&options);
-    const char *keys[] = {first, second};
-    options.format = KSV_FORMAT_JSONL;
-    options.keys = keys;
-    options.key_count = second != NULL ? 2 : 1;
-    scan_spec *spec;
-    assert_int_equal(scan_spec_create(&options, NULL, &spec, NULL), KSV_OK);
-    return spec;
-}
-
-typedef struct expected_record {
-    scan_record_kind kind;
-    uint64_t offset;
-    uint64_t length;
-    const char *key;
-} expected_record;
-
-static void check(const scan_spec *spec, bool skip_bad, const char *content,
-                  const expected_record *records, size_t count)
-{
-    scan_result expected;
-    scan_result_init(&expected);
-    for (size_t i = 0; i < count; i++)
-        scan_result_add(&expected, records[i].offset, records[i].length,
-                        records[i].kind, records[i].key,
-                        strlen(records[i].key));
-    for (uint64_t seed = 0; seed < 8; seed++) {
-        scan_result found;
-        char why[256];
-        scan_run(spec, skip_bad, content, strlen(content),
-                 (scan_windows){seed, 12}, &found);
-        if (!scan_results_agree(&expected, &found, why))
-            fail_msg("seed %d: %s", (int)seed, why);
-        scan_result_release(&found);
-    }
-    scan_result_release(&expected);
-}
-
-#define COUNT(records) (sizeof(records) / sizeof(records)[0])
+static const char *const ID = "id";
 
 static void test_lines(void **state)
 {
     (void)state;
-    scan_spec *spec = make_spec("id", NULL);
-    static const expected_record records[] = {
-        {SCAN_RECORD_KEYED, 3, 10, "a"},
-        {SCAN_RECORD_KEYED, 15, 12, "2"},
-        {SCAN_RECORD_WITHOUT_KEY, 32, 2, ""},
-        {SCAN_RECORD_WITHOUT_KEY, 35, 9, ""},
-        {SCAN_RECORD_KEYED, 46, 13, "last"},
-    };
-    check(spec, false,
-          "\xef\xbb\xbf{\"id\":\"a\"}\r\n"
-          " {\"id\": 2 } \n"
-          " \t\r\n"
-          "{}\n"
-          "[\"id\", 1]\n"
-          "\n"
-          "{\"id\":\"last\"}",
-          records, COUNT(records));
-    scan_spec_destroy(spec);
+    ksv_format_options o = options_of(KSV_FORMAT_JSONL, &ID);
+    SCAN_EXPECT(&o,
+                "\xef\xbb\xbf{\"id\":\"a\"}\r\n"
+                " {\"id\": 2 } \n"
+                " \t\r\n"
+                "{}\n"
+                "[\"id\", 1]\n"
+                "\n"
+                "{\"id\":\"last\"}",
+                "3+10 a\n15+12 2\n32+2 -\n35+9 -\n46+13 last\n");
+    SCAN_EXPECT(&o, "", "");
+    SCAN_EXPECT(&o, " \n\t\r\n ", "");
 }
 
 static void test_composite(void **state)
 {
     (void)state;
-    scan_spec *spec = make_spec("user.id", "/at");
-    static const expected_record records[] = {
-        {SCAN_RECORD_KEYED, 0, 26, "5\tx"},
-        {SCAN_RECORD_WITHOUT_KEY, 27, 20, ""},
-        {SCAN_RECORD_KEYED, 48, 39, "A\ttrue"},
-    };
-    check(spec, false,
-          "{\"at\":\"x\",\"user\":{\"id\":5}}\n"
-          "{\"at\":\"x\",\"user\":{}}\n"
-          "{\"user\":{\"id\":\"\\u0041\"}, \"at\" : true}  \n",
-          records, COUNT(records));
-    scan_spec_destroy(spec);
+    const char *const keys[] = {"user.id", "/at"};
+    ksv_format_options o = options_of(KSV_FORMAT_JSONL, keys);
+    o.key_count = 2;
+    SCAN_EXPECT(&o,
+                "{\"at\":\"x\",\"user\":{\"id\":5}}\n"
+                "{\"at\":\"x\",\"user\":{}}\n"
+                "{\"user\":{\"id\":\"\\u0041\"}, \"at\" : true}  \n",
+                "0+26 5\tx\n27+20 -\n48+39 A\ttrue\n");
 }
 
 static const char BROKEN[] = "{\"id\":1}\n"
@@ -105,53 +55,31 @@ static const char BROKEN[] = "{\"id\":1}\n"
 static void test_skipping(void **state)
 {
     (void)state;
-    scan_spec *spec = make_spec("id", NULL);
-    static const expected_record records[] = {
-        {SCAN_RECORD_KEYED, 0, 8, "1"},
-        {SCAN_RECORD_BAD, 9, 2, ""},
-        {SCAN_RECORD_BAD, 13, 7, ""},
-        {SCAN_RECORD_KEYED, 22, 8, "3"},
-    };
-    check(spec, true, BROKEN, records, COUNT(records));
-    scan_spec_destroy(spec);
+    ksv_format_options o = options_of(KSV_FORMAT_JSONL, &ID);
+    scan_expect(&o, true, BROKEN, sizeof BROKEN - 1,
+                "0+8 1\n9+2 !\n13+7 !\n22+8 3\n");
 }
 
-static void check_fault(const char *content, size_t records, uint64_t offset,
-                        const char *text)
-{
-    scan_spec *spec = make_spec("id", NULL);
-    for (uint64_t seed = 0; seed < 8; seed++) {
-        scan_result found;
-        scan_run(spec, false, content, strlen(content),
-                 (scan_windows){seed, 12}, &found);
-        assert_int_equal(found.count, records);
-        assert_int_equal(found.status, KSV_ERROR_DATA);
-        assert_int_equal(found.error.byte_offset, offset);
-        assert_string_equal(found.error.text, text);
-        scan_result_release(&found);
-    }
-    scan_spec_destroy(spec);
-}
-
-#define ONE_A_LINE                                                    \
-    "; one JSON value a line is needed (`jq -c .` writes a document " \
-    "so, `jq -c '.[]'` an array)"
+#define ONE_A_LINE "; one JSON value a line is needed (`jq -c"
 
 static void test_faults(void **state)
 {
     (void)state;
-    check_fault(BROKEN, 1, 9,
-                "malformed JSON: expected a value, found 'i', 0 bytes into the "
-                "line");
-    check_fault("{\n  \"id\": 1\n}\n", 0, 0,
-                "malformed JSON: the line ends within an object" ONE_A_LINE);
-    check_fault("[\n{\"id\":1}\n]\n", 0, 0,
-                "malformed JSON: the line ends within an array" ONE_A_LINE);
-    check_fault("{\"id\":1}\r\n  \r\n{\"id\":\"x", 1, 14,
-                "malformed JSON: the line ends within a string" ONE_A_LINE);
-    check_fault("{\"id\":1}\r{\"id\":2}\r", 0, 8,
-                "there is no LF line end but there are lone CR bytes; if "
-                "records end at CR, use --record-end cr");
+    ksv_format_options o = options_of(KSV_FORMAT_JSONL, &ID);
+    SCAN_EXPECT(&o, BROKEN,
+                "0+8 1\nerror 9: malformed JSON: expected a value, found 'i', "
+                "0 bytes into the line\n");
+    SCAN_EXPECT(&o, "{\n  \"id\": 1\n}\n",
+                "error 0: malformed JSON: the line ends within an "
+                "object" ONE_A_LINE "\n");
+    SCAN_EXPECT(&o, "[\n{\"id\":1}\n]\n",
+                "error 0: malformed JSON: the line ends within an "
+                "array" ONE_A_LINE "\n");
+    SCAN_EXPECT(&o, "{\"id\":1}\r\n  \r\n{\"id\":\"x",
+                "0+8 1\nerror 14: malformed JSON: the line ends within a "
+                "string" ONE_A_LINE "\n");
+    SCAN_EXPECT(&o, "{\"id\":1}\r{\"id\":2}\r",
+                "error 8: there is no LF line end but there are lone CR\n");
 }
 
 /* A key far longer than a window, and a value to pass over likewise. */
@@ -159,7 +87,8 @@ static void test_long_values(void **state)
 {
     (void)state;
     enum { LONG = 300000 };
-    scan_spec *spec = make_spec("id", NULL);
+    ksv_format_options o = options_of(KSV_FORMAT_JSONL, &ID);
+    scan_spec *spec = scan_spec_of(&o);
     char *content = malloc(2 * LONG + 32);
     assert_non_null(content);
     memcpy(content, "{\"x\":\"", 6);
