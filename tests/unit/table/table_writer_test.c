@@ -108,7 +108,7 @@ static void test_failed_appends(void **state)
 {
     (void)state;
     table_fixture f;
-    make_fixture(&f, 30000, 40, 30);
+    make_fixture(&f, 20000, 40, 30);
     long appends = f.file.appends;
     assert_in_range(appends, 3, 100);
     for (long i = 0; i < appends; i++) {
@@ -145,7 +145,7 @@ static void test_failed_allocations(void **state)
 {
     (void)state;
     table_fixture f;
-    make_fixture(&f, 30000, 64, 57);
+    make_fixture(&f, 20000, 64, 57);
     for (size_t i = 1;; i++) {
         fault_allocator faults;
         fault_allocator_init(&faults, i);
