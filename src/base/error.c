@@ -81,6 +81,26 @@ ksv_status error_set_at(ksv_error *error, ksv_status status, const char *path,
     return status;
 }
 
+/* There are two strerror_r(): one returns the text, the other a status. */
+static inline const char *text_returned(const char *text, const char *buffer)
+{
+    (void)buffer;
+    return text;
+}
+
+static inline const char *text_in_buffer(int failed, const char *buffer)
+{
+    return failed == 0 ? buffer : "unknown error";
+}
+
+static const char *os_error_text(int os_errno, char *buffer, size_t size)
+{
+#define GIVEN strerror_r(os_errno, buffer, size)
+    return _Generic(GIVEN, char * : text_returned, int : text_in_buffer)(
+        GIVEN, buffer);
+#undef GIVEN
+}
+
 ksv_status error_set_os(ksv_error *error, int os_errno, const char *path,
                         const char *doing)
 {
@@ -88,10 +108,9 @@ ksv_status error_set_os(ksv_error *error, int os_errno, const char *path,
         return KSV_ERROR_IO;
     fill(error, KSV_ERROR_IO, path, KSV_NO_OFFSET);
     error->os_errno = os_errno;
-    char reason[128];
-    if (strerror_r(os_errno, reason, sizeof reason) != 0)
-        snprintf(reason, sizeof reason, "error %d", os_errno);
-    snprintf(error->text, sizeof error->text, "%s: %s", doing, reason);
+    char buffer[128];
+    snprintf(error->text, sizeof error->text, "%s: %s", doing,
+             os_error_text(os_errno, buffer, sizeof buffer));
     return KSV_ERROR_IO;
 }
 

@@ -24,7 +24,7 @@ ksv_file *atomic_file_handle(atomic_file *file);
 
 /* Syncs, closes and renames to the final name; frees `file` in every case. The
  * directory is not synced: the caller does that once for many files. On failure
- * nothing stays under either name. */
+ * the temporary file is removed and the final name is as it was before. */
 ksv_status atomic_file_publish(atomic_file *file, ksv_error *error);
 
 /* Closes and removes the temporary file; frees `file` (NULL is allowed). */

@@ -92,13 +92,19 @@ void record_reader_close(record_reader *r)
     memory_free(&a, r, r->ops->reader_bytes);
 }
 
+static void use_window(record_reader *r, const uint8_t *data, size_t size,
+                       size_t position, bool last)
+{
+    r->data = data;
+    r->size = size;
+    r->position = position;
+    r->last = last;
+}
+
 static void forget(record_reader *r, uint64_t offset)
 {
-    r->data = NULL;
-    r->size = 0;
-    r->position = 0;
+    use_window(r, NULL, 0, 0, false);
     r->window_offset = offset;
-    r->last = false;
     r->layout.first_offset = 0;
     r->layout.header_offset = 0;
     r->layout.header_length = 0;
@@ -139,19 +145,11 @@ ksv_status record_reader_begin_at(record_reader *r, const void *layout,
 void record_reader_feed(record_reader *r, const uint8_t *data,
                         size_t size_bytes, bool last)
 {
-    r->fed = data;
+    static const uint8_t NOTHING[1];
+    r->fed = size_bytes > 0 ? data : NOTHING; /* never NULL */
     r->fed_bytes = size_bytes;
     r->fed_last = last;
     r->has_fed = true;
-}
-
-static void use_window(record_reader *r, const uint8_t *data, size_t size,
-                       size_t position, bool last)
-{
-    r->data = data;
-    r->size = size;
-    r->position = position;
-    r->last = last;
 }
 
 /* Makes what was fed the window; false when nothing was. */

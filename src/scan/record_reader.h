@@ -15,6 +15,7 @@
 
 typedef enum scan_record_kind {
     SCAN_RECORD_KEYED = 0,
+    /* A part of the key is not there or empty. */
     SCAN_RECORD_WITHOUT_KEY = 1,
     /* Skipped by `skip_bad_records`: `length` may cover more than one. */
     SCAN_RECORD_BAD = 2
@@ -42,7 +43,8 @@ ksv_status record_reader_open(const scan_spec *spec, bool skip_bad_records,
 void record_reader_close(record_reader *reader);
 
 /* Begins a new content at its first byte: byte order mark, header, refusals
- * (UTF-16, lone CRs). */
+ * (UTF-16, unless records have a fixed size; lone CRs where nothing else ends
+ * a record). */
 void record_reader_begin(record_reader *reader);
 
 /* Begins in the middle: a record begins at `offset`. `layout` is what
@@ -58,8 +60,9 @@ void record_reader_feed(record_reader *reader, const uint8_t *data,
                         size_t size_bytes, bool last);
 
 /* Up to `capacity` records that end in what was fed; `*count` 0 means that all
- * of it is used up. KSV_ERROR_DATA has a byte offset (of the content) and no
- * line; after an error the reader must begin again. */
+ * of it is used up. Records before an error are given before it is told.
+ * KSV_ERROR_DATA has a byte offset (of the content) and no line; after an error
+ * the reader must begin again. */
 ksv_status record_reader_next(record_reader *reader, scan_record *records,
                               size_t capacity, size_t *count, ksv_error *error);
 

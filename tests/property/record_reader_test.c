@@ -170,7 +170,7 @@ static void check_each_record(trial *t, const scan_spec *spec,
         scan_result expected;
         scan_result_init(&expected);
         scan_result_add(&expected, wanted->offset, wanted->length, wanted->kind,
-                        all->keys + wanted->key_at, wanted->key_bytes);
+                        scan_result_key(all, i), wanted->key_bytes);
         compare(t, "begin_at", &expected, &one);
         scan_result_release(&expected);
         scan_result_release(&one);

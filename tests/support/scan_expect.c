@@ -21,7 +21,7 @@ static void describe(const scan_result *result, size_t i, char *text,
                      (unsigned long)f->length);
     if (f->kind == SCAN_RECORD_KEYED)
         snprintf(text + n, size - (size_t)n, "%.*s\n", (int)f->key_bytes,
-                 (const char *)result->keys + f->key_at);
+                 (const char *)scan_result_key(result, i));
     else
         snprintf(text + n, size - (size_t)n, "%s\n",
                  f->kind == SCAN_RECORD_BAD ? "!" : "-");

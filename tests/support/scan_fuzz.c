@@ -41,7 +41,7 @@ static void check_alone(const scan_spec *spec, const scan_result *all, size_t i,
                 (scan_windows){i % 5, 20}, &one);
     scan_result_init(&expected);
     scan_result_add(&expected, f->offset, f->length, f->kind,
-                    all->keys + f->key_at, f->key_bytes);
+                    scan_result_key(all, i), f->key_bytes);
     demand(&expected, &one, "one record alone");
     scan_result_release(&expected);
     scan_result_release(&one);

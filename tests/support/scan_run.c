@@ -58,6 +58,12 @@ void scan_result_add(scan_result *result, uint64_t offset, uint64_t length,
     result->keys_bytes += key_bytes;
 }
 
+const uint8_t *scan_result_key(const scan_result *result, size_t i)
+{
+    return result->keys != NULL ? result->keys + result->records[i].key_at
+                                : (const uint8_t *)"";
+}
+
 static size_t window_size(scan_windows *w, uint64_t *state, size_t left)
 {
     size_t size = left;
@@ -152,9 +158,8 @@ static bool same_record(const scan_result *a, const scan_result *b, size_t i)
     const scan_found *y = &b->records[i];
     return x->offset == y->offset && x->length == y->length &&
            x->kind == y->kind && x->key_bytes == y->key_bytes &&
-           (x->key_bytes == 0 ||
-            memcmp(a->keys + x->key_at, b->keys + y->key_at, x->key_bytes) ==
-                0);
+           memcmp(scan_result_key(a, i), scan_result_key(b, i), x->key_bytes) ==
+               0;
 }
 
 static void tell(const scan_result *a, size_t i, char *text, size_t size)
@@ -167,7 +172,7 @@ static void tell(const scan_result *a, size_t i, char *text, size_t size)
     snprintf(text, size, "%lu+%lu kind %d key '%.*s'", (unsigned long)f->offset,
              (unsigned long)f->length, (int)f->kind,
              (int)(f->key_bytes < 40 ? f->key_bytes : 40),
-             f->key_bytes > 0 ? (const char *)a->keys + f->key_at : "");
+             (const char *)scan_result_key(a, i));
 }
 
 bool scan_results_agree(const scan_result *a, const scan_result *b,

@@ -45,6 +45,9 @@ void scan_result_release(scan_result *result);
 void scan_result_add(scan_result *result, uint64_t offset, uint64_t length,
                      scan_record_kind kind, const void *key, size_t key_bytes);
 
+/* The key of a record. */
+const uint8_t *scan_result_key(const scan_result *result, size_t i);
+
 /* Reads all of `data` with a new reader. Each window is memory of its own that
  * is gone as soon as the reader may not look at it any more. */
 void scan_run(const scan_spec *spec, bool skip_bad, const void *data,

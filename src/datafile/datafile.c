@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* A data file read by uncompressed offset: what its kind is, and who reads it.
+ */
+#include "datafile/datafile.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "datafile/compression.h"
+#include "datafile/plain_file.h"
+#include "io/file.h"
+
+struct datafile_stream {
+    ksv_allocator allocator;
+    char *path;
+    ksv_file *file;
+    ksv_file_info opened_as;
+    datafile_kind kind;
+    plain_stream plain;
+    uint64_t content_bytes;
+};
+
+struct datafile {
+    ksv_allocator allocator;
+    char *path;
+    ksv_file *file;
+    datafile_kind kind;
+};
+
+static ksv_status check_regular(const ksv_file_info *info, const char *path,
+                                ksv_error *error)
+{
+    if (info->kind == KSV_FILE_DIRECTORY)
+        return error_set(error, KSV_ERROR_ARGUMENT, path, "is a directory");
+    if (info->kind != KSV_FILE_REGULAR)
+        return error_set(error, KSV_ERROR_ARGUMENT, path,
+                         "is not a regular file, so its records could not be "
+                         "read again");
+    return KSV_OK;
+}
+
+/* Asked by path first, since opening a device may do something to it, and then
+ * of what was opened. On failure `*file` is NULL. */
+static ksv_status open_regular(const ksv_file_system *fs, const char *path,
+                               ksv_file **file, ksv_file_info *info,
+                               ksv_error *error)
+{
+    *file = NULL;
+    KSV_TRY(fs->info(fs->ctx, path, info, error));
+    KSV_TRY(check_regular(info, path, error));
+    ksv_file *opened;
+    KSV_TRY(fs->open_read(fs->ctx, path, &opened, error));
+    ksv_status status = opened->ops->info(opened, info, error);
+    if (status == KSV_OK)
+        status = check_regular(info, path, error);
+    if (status != KSV_OK) {
+        file_close_quietly(opened);
+        return status;
+    }
+    *file = opened;
+    return KSV_OK;
+}
+
+static ksv_status tell_kind(ksv_file *file, const char *path,
+                            datafile_kind *kind, ksv_error *error)
+{
+    uint8_t head[COMPRESSION_MARK_BYTES];
+    size_t got;
+    KSV_TRY(file->ops->read_at(file, 0, head, sizeof head, &got, error));
+    const char *compression = compression_name(head, got);
+    if (compression != NULL)
+        return error_set(error, KSV_ERROR_UNSUPPORTED, path,
+                         "is compressed with %s, which cannot be read",
+                         compression);
+    *kind = DATAFILE_PLAIN;
+    return KSV_OK;
+}
+
+static ksv_status check_kind(datafile_kind kind, const char *path,
+                             ksv_error *error)
+{
+    if (kind == DATAFILE_PLAIN)
+        return KSV_OK;
+    return error_set(error, KSV_ERROR_UNSUPPORTED, path,
+                     "was indexed as data of kind %d, which cannot be read",
+                     (int)kind);
+}
+
+static ksv_status stream_open(datafile_stream *stream,
+                              const ksv_file_system *fs, const char *path,
+                              ksv_error *error)
+{
+    stream->path = memory_copy_string(&stream->allocator, path, strlen(path));
+    if (stream->path == NULL)
+        return error_set_memory(error);
+    KSV_TRY(open_regular(fs, path, &stream->file, &stream->opened_as, error));
+    KSV_TRY(tell_kind(stream->file, path, &stream->kind, error));
+    return plain_stream_open(&stream->plain, stream->file, &stream->allocator,
+                             error);
+}
+
+ksv_status datafile_stream_open(const ksv_file_system *fs, const char *path,
+                                const ksv_allocator *allocator,
+                                datafile_stream **out, ksv_error *error)
+{
+    *out = NULL;
+    ksv_allocator a = allocator_or_default(allocator);
+    datafile_stream *stream = memory_zalloc(&a, sizeof *stream);
+    if (stream == NULL)
+        return error_set_memory(error);
+    stream->allocator = a;
+    ksv_status status = stream_open(stream, fs, path, error);
+    if (status != KSV_OK) {
+        error_add_path(error, path);
+        datafile_stream_close(stream);
+        return status;
+    }
+    *out = stream;
+    return KSV_OK;
+}
+
+ksv_status datafile_stream_next(datafile_stream *stream, const uint8_t **data,
+                                size_t *size_bytes, bool *last,
+                                ksv_error *error)
+{
+    ksv_status status =
+        plain_stream_next(&stream->plain, data, size_bytes, last, error);
+    if (status != KSV_OK)
+        error_add_path(error, stream->path);
+    else
+        stream->content_bytes += *size_bytes;
+    return status;
+}
+
+void datafile_stream_opened_as(const datafile_stream *stream,
+                               ksv_file_info *info)
+{
+    *info = stream->opened_as;
+}
+
+ksv_status datafile_stream_info_now(datafile_stream *stream,
+                                    ksv_file_info *info, ksv_error *error)
+{
+    ksv_status status = stream->file->ops->info(stream->file, info, error);
+    if (status != KSV_OK)
+        error_add_path(error, stream->path);
+    return status;
+}
+
+ksv_file *datafile_stream_file(datafile_stream *stream)
+{
+    return stream->file;
+}
+
+datafile_kind datafile_stream_kind(const datafile_stream *stream)
+{
+    return stream->kind;
+}
+
+uint64_t datafile_stream_disk_bytes(const datafile_stream *stream)
+{
+    return stream->plain.offset;
+}
+
+uint64_t datafile_stream_content_bytes(const datafile_stream *stream)
+{
+    return stream->content_bytes;
+}
+
+void datafile_stream_close(datafile_stream *stream)
+{
+    if (stream == NULL)
+        return;
+    ksv_allocator a = stream->allocator;
+    plain_stream_close(&stream->plain, &a);
+    file_close_quietly(stream->file);
+    memory_free_string(&a, stream->path);
+    memory_free(&a, stream, sizeof *stream);
+}
+
+ksv_status datafile_open(const ksv_file_system *fs, const char *path,
+                         datafile_kind kind, const ksv_allocator *allocator,
+                         datafile **out, ksv_error *error)
+{
+    *out = NULL;
+    KSV_TRY(check_kind(kind, path, error));
+    ksv_allocator a = allocator_or_default(allocator);
+    datafile *file = memory_zalloc(&a, sizeof *file);
+    if (file == NULL)
+        return error_set_memory(error);
+    file->allocator = a;
+    file->kind = kind;
+    ksv_status status;
+    ksv_file_info info;
+    file->path = memory_copy_string(&a, path, strlen(path));
+    if (file->path == NULL)
+        status = error_set_memory(error);
+    else
+        status = open_regular(fs, path, &file->file, &info, error);
+    if (status != KSV_OK) {
+        error_add_path(error, path);
+        datafile_close(file);
+        return status;
+    }
+    *out = file;
+    return KSV_OK;
+}
+
+ksv_status datafile_read_at(datafile *file, uint64_t offset, void *buffer,
+                            size_t size_bytes, size_t *got_bytes,
+                            datafile_cost *cost, ksv_error *error)
+{
+    ksv_status status = plain_read_at(file->file, offset, buffer, size_bytes,
+                                      got_bytes, cost, error);
+    if (status != KSV_OK)
+        error_add_path(error, file->path);
+    return status;
+}
+
+ksv_file *datafile_file(datafile *file)
+{
+    return file->file;
+}
+
+void datafile_close(datafile *file)
+{
+    if (file == NULL)
+        return;
+    ksv_allocator a = file->allocator;
+    file_close_quietly(file->file);
+    memory_free_string(&a, file->path);
+    memory_free(&a, file, sizeof *file);
+}

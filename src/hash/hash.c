@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Key hash, checksums and fingerprints: the only user of xxHash. */
+#include "hash/hash.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/coding.h"
+#include "base/error.h"
+#include "hash/siphash.h"
+#include "io/file.h"
+#include "io/random.h"
+
+uint64_t ksv_hash(const ksv_hasher *hasher, const void *key, size_t key_bytes)
+{
+    if (hasher->kind == KSV_HASH_SIPHASH)
+        return siphash_1_3(hasher->key, key, key_bytes);
+    return XXH3_64bits_withSeed(key, key_bytes, load_u64(hasher->key));
+}
+
+uint32_t hash_checksum32(const void *data, size_t size_bytes)
+{
+    return (uint32_t)XXH3_64bits(data, size_bytes);
+}
+
+uint64_t hash_checksum64(const void *data, size_t size_bytes)
+{
+    return XXH3_64bits(data, size_bytes);
+}
+
+#define FINGERPRINT_PIECE_BYTES 4096
+#define FINGERPRINT_SAMPLES (HASH_FINGERPRINT_READS - 2)
+/* A content is read whole when that takes no more reads than sampling. */
+#define FINGERPRINT_WHOLE_BYTES \
+    ((uint64_t)FINGERPRINT_SAMPLES * FINGERPRINT_PIECE_BYTES)
+
+typedef struct fingerprint_pass {
+    XXH3_state_t state;
+    ksv_file *file;
+    uint8_t piece[FINGERPRINT_PIECE_BYTES];
+} fingerprint_pass;
+
+static ksv_status add_piece(fingerprint_pass *pass, uint64_t offset,
+                            size_t size_bytes, ksv_error *error)
+{
+    size_t got;
+    KSV_TRY(pass->file->ops->read_at(pass->file, offset, pass->piece,
+                                     size_bytes, &got, error));
+    if (got < size_bytes)
+        return error_set_at(error, KSV_ERROR_STALE, NULL, offset + got,
+                            "is shorter than it was");
+    XXH3_128bits_update(&pass->state, pass->piece, size_bytes);
+    return KSV_OK;
+}
+
+static ksv_status add_all(fingerprint_pass *pass, uint64_t size_bytes,
+                          ksv_error *error)
+{
+    for (uint64_t at = 0; at < size_bytes; at += FINGERPRINT_PIECE_BYTES) {
+        uint64_t left = size_bytes - at;
+        size_t piece = left < FINGERPRINT_PIECE_BYTES ? (size_t)left
+                                                      : FINGERPRINT_PIECE_BYTES;
+        KSV_TRY(add_piece(pass, at, piece, error));
+    }
+    return KSV_OK;
+}
+
+/* Where sample `i` begins: in the middle of the i-th of equal parts of what
+ * lies between the first and the last piece, at a page of the file. */
+static uint64_t sample_offset(uint64_t size_bytes, unsigned i)
+{
+    uint64_t span = size_bytes - 3 * FINGERPRINT_PIECE_BYTES;
+    uint64_t parts = 2 * FINGERPRINT_SAMPLES;
+    uint64_t part = 2 * i + 1;
+    uint64_t into = span / parts * part + span % parts * part / parts;
+    return FINGERPRINT_PIECE_BYTES + into - into % FINGERPRINT_PIECE_BYTES;
+}
+
+static ksv_status add_samples(fingerprint_pass *pass, uint64_t size_bytes,
+                              ksv_error *error)
+{
+    KSV_TRY(add_piece(pass, 0, FINGERPRINT_PIECE_BYTES, error));
+    for (unsigned i = 0; i < FINGERPRINT_SAMPLES; i++)
+        KSV_TRY(add_piece(pass, sample_offset(size_bytes, i),
+                          FINGERPRINT_PIECE_BYTES, error));
+    return add_piece(pass, size_bytes - FINGERPRINT_PIECE_BYTES,
+                     FINGERPRINT_PIECE_BYTES, error);
+}
+
+ksv_status hash_fingerprint(ksv_file *file, uint64_t size_bytes,
+                            uint8_t fingerprint[HASH_FINGERPRINT_BYTES],
+                            ksv_error *error)
+{
+    fingerprint_pass pass;
+    pass.file = file;
+    XXH3_128bits_reset(&pass.state);
+    uint8_t size[8];
+    store_u64(size, size_bytes);
+    XXH3_128bits_update(&pass.state, size, sizeof size);
+    if (size_bytes <= FINGERPRINT_WHOLE_BYTES)
+        KSV_TRY(add_all(&pass, size_bytes, error));
+    else
+        KSV_TRY(add_samples(&pass, size_bytes, error));
+    XXH128_hash_t digest = XXH3_128bits_digest(&pass.state);
+    store_u64(fingerprint, digest.low64);
+    store_u64(fingerprint + 8, digest.high64);
+    return KSV_OK;
+}
+
+void hash_random_id(uint8_t id[16])
+{
+    if (random_bytes(id, 16))
+        return;
+    uint64_t seen[3] = {(uint64_t)clock_realtime_ns(), clock_monotonic_ns(),
+                        (uint64_t)(uintptr_t)id};
+    XXH128_hash_t digest = XXH3_128bits(seen, sizeof seen);
+    store_u64(id, digest.low64);
+    store_u64(id + 8, digest.high64);
+}

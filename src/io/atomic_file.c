@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that appear whole or not at all: temporary name, sync, rename. */
+#include "io/atomic_file.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "io/file.h"
+
+struct atomic_file {
+    ksv_file_system fs;
+    ksv_allocator allocator;
+    ksv_file *file; /* NULL after it was closed */
+    char *final_path;
+    char *temporary_path;
+};
+
+static void free_all(atomic_file *file)
+{
+    ksv_allocator a = file->allocator;
+    memory_free_string(&a, file->temporary_path);
+    memory_free_string(&a, file->final_path);
+    memory_free(&a, file, sizeof *file);
+}
+
+static char *with_ending(const ksv_allocator *a, const char *path)
+{
+    size_t length = strlen(path);
+    char *longer = memory_alloc(a, length + sizeof ATOMIC_FILE_TEMPORARY);
+    if (longer == NULL)
+        return NULL;
+    memcpy(longer, path, length);
+    memcpy(longer + length, ATOMIC_FILE_TEMPORARY,
+           sizeof ATOMIC_FILE_TEMPORARY);
+    return longer;
+}
+
+static ksv_status open_temporary(atomic_file *file, const char *directory,
+                                 const char *name, ksv_error *error)
+{
+    file->final_path = path_join(&file->allocator, directory, name);
+    if (file->final_path == NULL)
+        return error_set_memory(error);
+    file->temporary_path = with_ending(&file->allocator, file->final_path);
+    if (file->temporary_path == NULL)
+        return error_set_memory(error);
+    return file->fs.create(file->fs.ctx, file->temporary_path, &file->file,
+                           error);
+}
+
+ksv_status atomic_file_create(const ksv_file_system *fs, const char *directory,
+                              const char *name, const ksv_allocator *allocator,
+                              atomic_file **out, ksv_error *error)
+{
+    *out = NULL;
+    ksv_allocator a = allocator_or_default(allocator);
+    atomic_file *file = memory_zalloc(&a, sizeof *file);
+    if (file == NULL)
+        return error_set_memory(error);
+    file->fs = *fs;
+    file->allocator = a;
+    ksv_status status = open_temporary(file, directory, name, error);
+    if (status != KSV_OK) {
+        free_all(file);
+        return status;
+    }
+    *out = file;
+    return KSV_OK;
+}
+
+ksv_file *atomic_file_handle(atomic_file *file)
+{
+    return file->file;
+}
+
+static ksv_status sync_close_rename(atomic_file *file, ksv_error *error)
+{
+    ksv_file *handle = file->file;
+    KSV_TRY(handle->ops->sync(handle, error));
+    file->file = NULL;
+    KSV_TRY(handle->ops->close(handle, error));
+    return file->fs.rename(file->fs.ctx, file->temporary_path, file->final_path,
+                           error);
+}
+
+ksv_status atomic_file_publish(atomic_file *file, ksv_error *error)
+{
+    ksv_status status = sync_close_rename(file, error);
+    if (status == KSV_OK) {
+        free_all(file);
+        return KSV_OK;
+    }
+    error_add_path(error, file->temporary_path);
+    atomic_file_abandon(file);
+    return status;
+}
+
+void atomic_file_abandon(atomic_file *file)
+{
+    if (file == NULL)
+        return;
+    file_close_quietly(file->file);
+    /* A name that cannot be removed now is found by its ending later. */
+    ksv_status ignored =
+        file->fs.remove(file->fs.ctx, file->temporary_path, NULL);
+    (void)ignored;
+    free_all(file);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* Helpers over the file vtable that every layer uses. */
+#include "io/file.h"
+
+#include <errno.h>
+
+#include "base/error.h"
+
+#define READ_ALL_MIN_BYTES 512
+
+ksv_status file_read_exactly(ksv_file *file, uint64_t offset, void *buffer,
+                             size_t size_bytes, ksv_error *error)
+{
+    size_t got;
+    KSV_TRY(file->ops->read_at(file, offset, buffer, size_bytes, &got, error));
+    if (got < size_bytes)
+        return error_set_at(error, KSV_ERROR_CORRUPT, NULL, offset + got,
+                            "ends too early");
+    return KSV_OK;
+}
+
+static ksv_status too_large(const char *path, uint64_t limit_bytes,
+                            ksv_error *error)
+{
+    return error_set(error, KSV_ERROR_CORRUPT, path,
+                     "is larger than the %llu bytes that it may have",
+                     (unsigned long long)limit_bytes);
+}
+
+/* Goes on until a read comes short, in case the size was wrong. */
+static ksv_status read_all(ksv_file *file, const char *path,
+                           uint64_t limit_bytes, byte_buffer *out,
+                           ksv_error *error)
+{
+    ksv_file_info info;
+    KSV_TRY(file->ops->info(file, &info, error));
+    if (info.size_bytes > limit_bytes)
+        return too_large(path, limit_bytes, error);
+    uint64_t done = 0;
+    for (;;) {
+        uint64_t wanted = READ_ALL_MIN_BYTES;
+        if (info.size_bytes > done && info.size_bytes - done >= wanted)
+            wanted = info.size_bytes - done + 1;
+        if (wanted > SIZE_MAX)
+            return error_set_memory(error);
+        KSV_TRY(buffer_reserve(out, (size_t)wanted, error));
+        size_t got;
+        KSV_TRY(file->ops->read_at(file, done, out->data + out->size,
+                                   (size_t)wanted, &got, error));
+        out->size += got;
+        done += got;
+        if (done > limit_bytes)
+            return too_large(path, limit_bytes, error);
+        if (got < wanted)
+            return KSV_OK;
+    }
+}
+
+ksv_status file_read_all(const ksv_file_system *fs, const char *path,
+                         uint64_t limit_bytes, byte_buffer *out,
+                         ksv_error *error)
+{
+    ksv_file *file;
+    KSV_TRY(fs->open_read(fs->ctx, path, &file, error));
+    size_t old_size = out->size;
+    ksv_status status = read_all(file, path, limit_bytes, out, error);
+    if (status != KSV_OK) {
+        out->size = old_size;
+        error_add_path(error, path);
+    }
+    file_close_quietly(file);
+    return status;
+}
+
+void file_close_quietly(ksv_file *file)
+{
+    if (file == NULL)
+        return;
+    ksv_status ignored = file->ops->close(file, NULL);
+    (void)ignored;
+}
+
+bool file_error_is_missing(const ksv_error *error)
+{
+    return error->status == KSV_ERROR_IO &&
+           (error->os_errno == ENOENT || error->os_errno == ENOTDIR);
+}
