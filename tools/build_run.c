@@ -19,7 +19,7 @@ void build_request_open(build_request *request)
 void build_request_close(build_request *request)
 {
     free(request->files);
-    buffer_free(&request->names);
+    byte_buffer_free(&request->names);
 }
 
 static bool take_choice(command_line *cli, const char *option,
@@ -109,16 +109,16 @@ static bool has_nul(const ksv_key *word)
 /* Copies the words, each with a NUL behind it. */
 static bool copy_names(build_request *request, const keylist *list)
 {
-    size_t *offsets = buffer_resize_memory(NULL, list->count, sizeof *offsets);
+    size_t *offsets = resize_memory(NULL, list->count, sizeof *offsets);
     bool good = true;
     for (size_t i = 0; i < list->count && good; i++) {
         good = !has_nul(&list->words[i]);
         offsets[i] = request->names.used_bytes;
-        buffer_add(&request->names, list->words[i].data, list->words[i].bytes);
-        buffer_add(&request->names, "", 1);
+        byte_buffer_add(&request->names, list->words[i].data,
+                        list->words[i].bytes);
+        byte_buffer_add(&request->names, "", 1);
     }
-    request->files =
-        buffer_resize_memory(NULL, list->count, sizeof request->files[0]);
+    request->files = resize_memory(NULL, list->count, sizeof request->files[0]);
     for (size_t i = 0; i < list->count && good; i++)
         request->files[i] = request->names.data + offsets[i];
     request->file_count = list->count;
@@ -216,7 +216,10 @@ int build_request_run(build_request *request, command_line *cli, build_fn build)
                               request->file_count, options, &report, &error);
     progress_close(&progress);
     int exit_status = finish(&told, status, &error);
-    if (report.committed && !cli->is_quiet)
+    bool has_done =
+        report.files_indexed + report.files_unchanged + report.files_dropped >
+        0;
+    if (report.committed && has_done && !cli->is_quiet)
         build_report_print(&report);
     return exit_status;
 }

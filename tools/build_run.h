@@ -7,7 +7,7 @@
 
 #include <keysieve/builder.h>
 
-#include "buffer.h"
+#include "byte_buffer.h"
 #include "cli.h"
 #include "progress.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buffer.h"
+#include "byte_buffer.h"
 #include "message.h"
 
 static const char DEFAULT_INDEX[] = ".keysieve";
@@ -40,6 +40,14 @@ bool cli_fail(command_line *cli, const char *format, ...)
     message_hint(hint, "%s", text);
     cli->status = 2;
     return false;
+}
+
+bool cli_refuse_arguments(command_line *cli)
+{
+    if (cli->argument_count == 0)
+        return true;
+    return cli_fail(cli, "%s takes no argument, but '%s' was given",
+                    cli->verb->name, cli->arguments[0]);
 }
 
 static int stop(command_line *cli, int status)
@@ -156,8 +164,8 @@ static int take_letter(command_line *cli, const char **value)
 static int take_argument(command_line *cli, const char *word)
 {
     if (cli->arguments == NULL)
-        cli->arguments = buffer_resize_memory(NULL, (size_t)cli->word_count,
-                                              sizeof cli->arguments[0]);
+        cli->arguments = resize_memory(NULL, (size_t)cli->word_count,
+                                       sizeof cli->arguments[0]);
     cli->arguments[cli->argument_count++] = word;
     return CLI_ARGUMENT;
 }

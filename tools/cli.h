@@ -74,6 +74,9 @@ int cli_next(command_line *cli, const char **value);
 bool cli_fail(command_line *cli, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* For verbs without arguments: cli_fail() when there is one. */
+bool cli_refuse_arguments(command_line *cli);
+
 /* Parsers of values: false after cli_fail(). `option` as in "--fpr". */
 bool cli_parse_number(command_line *cli, const char *option, const char *value,
                       uint64_t least, uint64_t most, uint64_t *number);

@@ -5,7 +5,7 @@
 
 #include <keysieve/index.h>
 
-#include "buffer.h"
+#include "byte_buffer.h"
 #include "commands.h"
 #include "index_access.h"
 #include "json.h"
@@ -26,12 +26,9 @@ static bool parse(command_line *cli, bool *as_json)
     for (;;) {
         switch (cli_next(cli, &value)) {
         case CLI_END:
-            return true;
+            return cli_refuse_arguments(cli);
         case CLI_STOP:
             return false;
-        case CLI_ARGUMENT:
-            return cli_fail(cli, "info takes no argument, but '%s' was given",
-                            cli->arguments[0]);
         case INFO_JSON:
             *as_json = true;
             break;
@@ -103,7 +100,7 @@ static void print_escaped(output *out, const char *text)
     byte_buffer escaped = {0};
     text_add_escaped(&escaped, text, strlen(text));
     output_add(out, escaped.data, escaped.used_bytes);
-    buffer_free(&escaped);
+    byte_buffer_free(&escaped);
 }
 
 static void print_label(output *out, const char *label)

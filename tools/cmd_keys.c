@@ -32,12 +32,9 @@ static bool parse(command_line *cli, keys_request *request)
         case CLI_END:
             if (request->nul_ended && (request->locations || request->as_json))
                 return cli_fail(cli, "-0 does not go with -l or --json");
-            return true;
+            return cli_refuse_arguments(cli);
         case CLI_STOP:
             return false;
-        case CLI_ARGUMENT:
-            return cli_fail(cli, "keys takes no argument, but '%s' was given",
-                            cli->arguments[0]);
         case 'l':
             request->locations = true;
             break;

@@ -34,12 +34,9 @@ static bool parse(command_line *cli, verify_request *request)
     for (;;) {
         switch (cli_next(cli, &value)) {
         case CLI_END:
-            return true;
+            return cli_refuse_arguments(cli);
         case CLI_STOP:
             return false;
-        case CLI_ARGUMENT:
-            return cli_fail(cli, "verify takes no argument, but '%s' was given",
-                            cli->arguments[0]);
         case VERIFY_DATA:
             request->data = true;
             break;

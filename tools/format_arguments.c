@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buffer.h"
+#include "byte_buffer.h"
 
 void format_arguments_open(format_arguments *format)
 {
@@ -55,8 +55,8 @@ static bool take_key(format_arguments *format, command_line *cli,
 {
     if (value[0] == '\0')
         return cli_fail(cli, "--key needs a column, member or place");
-    format->keys = buffer_resize_memory(format->keys, format->key_count + 1,
-                                        sizeof format->keys[0]);
+    format->keys = resize_memory(format->keys, format->key_count + 1,
+                                 sizeof format->keys[0]);
     format->keys[format->key_count++] = value;
     return true;
 }

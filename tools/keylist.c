@@ -42,7 +42,7 @@ static void close_file(keylist *list)
 void keylist_close(keylist *list)
 {
     close_file(list);
-    buffer_free(&list->text);
+    byte_buffer_free(&list->text);
     free(list->words);
     free(list->offsets);
     list->words = NULL;
@@ -53,10 +53,10 @@ static void add_word(keylist *list, const char *word, size_t size_bytes)
 {
     if (list->count == list->capacity) {
         list->capacity = list->capacity == 0 ? 64 : list->capacity * 2;
-        list->words = buffer_resize_memory(list->words, list->capacity,
-                                           sizeof list->words[0]);
-        list->offsets = buffer_resize_memory(list->offsets, list->capacity,
-                                             sizeof list->offsets[0]);
+        list->words =
+            resize_memory(list->words, list->capacity, sizeof list->words[0]);
+        list->offsets = resize_memory(list->offsets, list->capacity,
+                                      sizeof list->offsets[0]);
     }
     list->words[list->count++] = (ksv_key){.data = word, .bytes = size_bytes};
 }
@@ -157,7 +157,7 @@ static void drop_taken(keylist *list)
 
 static bool read_more(keylist *list)
 {
-    buffer_reserve(&list->text, READ_BYTES);
+    byte_buffer_reserve(&list->text, READ_BYTES);
     ssize_t got;
     do
         got =

@@ -9,7 +9,7 @@
 
 #include <keysieve/index.h>
 
-#include "buffer.h"
+#include "byte_buffer.h"
 
 /* Where a list comes from: first the arguments, then the file. */
 typedef struct keylist_source {

@@ -7,7 +7,7 @@
 
 #include <keysieve/index.h>
 
-#include "buffer.h"
+#include "byte_buffer.h"
 #include "index_access.h"
 #include "json.h"
 #include "keylist.h"
@@ -273,7 +273,7 @@ static ksv_status has_batch(key_lookup *lookup)
 {
     size_t count = lookup->list.count;
     lookup->answers =
-        buffer_resize_memory(lookup->answers, count, sizeof lookup->answers[0]);
+        resize_memory(lookup->answers, count, sizeof lookup->answers[0]);
     ksv_status status = ksv_has(
         lookup->index, lookup->list.words, count, lookup->request->filters_only,
         lookup->answers, &lookup->receipt, lookup->receipts, &lookup->error);
@@ -292,7 +292,7 @@ static ksv_status print_header(key_lookup *lookup)
     uint64_t length = 4096;
     ksv_status status;
     do {
-        buffer_reserve(&header, (size_t)length);
+        byte_buffer_reserve(&header, (size_t)length);
         status =
             ksv_index_header(lookup->index, header.data, header.capacity_bytes,
                              &length, &lookup->error);
@@ -301,7 +301,7 @@ static ksv_status print_header(key_lookup *lookup)
         output_add(lookup->out, header.data, (size_t)length);
         output_add_byte(lookup->out, '\n');
     }
-    buffer_free(&header);
+    byte_buffer_free(&header);
     return status;
 }
 
@@ -327,8 +327,8 @@ static ksv_status run_batch(key_lookup *lookup)
             return status;
     }
     if (request->explain) {
-        lookup->receipts = buffer_resize_memory(lookup->receipts, count,
-                                                sizeof lookup->receipts[0]);
+        lookup->receipts =
+            resize_memory(lookup->receipts, count, sizeof lookup->receipts[0]);
         memset(lookup->receipts, 0, count * sizeof lookup->receipts[0]);
     }
     bool by_has = request->form == LOOKUP_KEYS && !request->linear_scan;

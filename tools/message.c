@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "buffer.h"
+#include "byte_buffer.h"
 #include "text.h"
 
 /* A longer key is cut in messages. */
@@ -88,33 +88,33 @@ static void add_format(byte_buffer *line, const char *format, va_list args)
     char text[8192];
     vsnprintf(text, sizeof text, format, args);
     text_add_escaped(line, text, strlen(text));
-    buffer_add_text(line, "\n");
+    byte_buffer_add_text(line, "\n");
 }
 
 void message_text(const char *format, ...)
 {
     byte_buffer line = {0};
-    buffer_add_text(&line, "keysieve: ");
+    byte_buffer_add_text(&line, "keysieve: ");
     va_list args;
     va_start(args, format);
     add_format(&line, format, args);
     va_end(args);
     add_line(line.data, line.used_bytes, true);
-    buffer_free(&line);
+    byte_buffer_free(&line);
 }
 
 void message_hint(const char *hint, const char *format, ...)
 {
     byte_buffer line = {0};
-    buffer_add_text(&line, "keysieve: ");
+    byte_buffer_add_text(&line, "keysieve: ");
     va_list args;
     va_start(args, format);
     add_format(&line, format, args);
     va_end(args);
     text_add_escaped(&line, hint, strlen(hint));
-    buffer_add_text(&line, "\n");
+    byte_buffer_add_text(&line, "\n");
     add_line(line.data, line.used_bytes, true);
-    buffer_free(&line);
+    byte_buffer_free(&line);
 }
 
 static void add_place(byte_buffer *line, const ksv_error *error)
@@ -132,34 +132,34 @@ static void add_place(byte_buffer *line, const ksv_error *error)
                  (unsigned long long)error->byte_offset);
     else
         return;
-    buffer_add_text(line, place);
+    byte_buffer_add_text(line, place);
 }
 
 static void add_error(byte_buffer *line, const ksv_error *error)
 {
     if (error->path[0] != '\0') {
         text_add_escaped(line, error->path, strlen(error->path));
-        buffer_add_text(line, ": ");
+        byte_buffer_add_text(line, ": ");
     }
     const char *text = error->text;
     if (text[0] == '\0')
         text = ksv_status_text(error->status);
     text_add_escaped(line, text, strlen(text));
     add_place(line, error);
-    buffer_add_text(line, "\n");
+    byte_buffer_add_text(line, "\n");
 }
 
 static void add_command(byte_buffer *line, const char *verb,
                         const char *index_directory, const char *rest)
 {
-    buffer_add_text(line, "keysieve ");
-    buffer_add_text(line, verb);
+    byte_buffer_add_text(line, "keysieve ");
+    byte_buffer_add_text(line, verb);
     if (index_directory != NULL) {
-        buffer_add_text(line, " -i ");
+        byte_buffer_add_text(line, " -i ");
         text_add_shell_word(line, index_directory);
     }
-    buffer_add_text(line, rest);
-    buffer_add_text(line, "\n");
+    byte_buffer_add_text(line, rest);
+    byte_buffer_add_text(line, "\n");
 }
 
 static void add_remedy(byte_buffer *line, const ksv_error *error,
@@ -167,12 +167,12 @@ static void add_remedy(byte_buffer *line, const ksv_error *error,
 {
     switch (error->remedy) {
     case KSV_REMEDY_UPDATE:
-        buffer_add_text(line, "Bring the index up to date: ");
+        byte_buffer_add_text(line, "Bring the index up to date: ");
         add_command(line, "update", index_directory, "");
         return;
     case KSV_REMEDY_OTHER_DIRECTORY:
-        buffer_add_text(line, "Choose another place for the index: ");
-        buffer_add_text(line, "-i DIR (or KEYSIEVE_INDEX=DIR)\n");
+        byte_buffer_add_text(line, "Choose another place for the index: ");
+        byte_buffer_add_text(line, "-i DIR (or KEYSIEVE_INDEX=DIR)\n");
         return;
     case KSV_REMEDY_BUILD:
     case KSV_REMEDY_NONE:
@@ -181,18 +181,18 @@ static void add_remedy(byte_buffer *line, const ksv_error *error,
     bool no_index = error->status == KSV_ERROR_NO_INDEX;
     if (error->remedy == KSV_REMEDY_NONE && !no_index)
         return;
-    buffer_add_text(line, no_index ? "Build one: " : "Build it again: ");
+    byte_buffer_add_text(line, no_index ? "Build one: " : "Build it again: ");
     add_command(line, "build", index_directory, " -k KEY FILE...");
 }
 
 void message_error(const ksv_error *error, const char *index_directory)
 {
     byte_buffer line = {0};
-    buffer_add_text(&line, "keysieve: ");
+    byte_buffer_add_text(&line, "keysieve: ");
     add_error(&line, error);
     add_remedy(&line, error, index_directory);
     add_line(line.data, line.used_bytes, true);
-    buffer_free(&line);
+    byte_buffer_free(&line);
 }
 
 void message_remedy(const ksv_error *error, const char *index_directory)
@@ -200,34 +200,35 @@ void message_remedy(const ksv_error *error, const char *index_directory)
     byte_buffer line = {0};
     add_remedy(&line, error, index_directory);
     add_line(line.data, line.used_bytes, true);
-    buffer_free(&line);
+    byte_buffer_free(&line);
 }
 
 void message_problem(const ksv_error *problem, bool is_warning)
 {
     byte_buffer line = {0};
-    buffer_add_text(&line, is_warning ? "keysieve: warning: " : "keysieve: ");
+    byte_buffer_add_text(&line,
+                         is_warning ? "keysieve: warning: " : "keysieve: ");
     add_error(&line, problem);
     add_line(line.data, line.used_bytes, true);
-    buffer_free(&line);
+    byte_buffer_free(&line);
 }
 
 void message_not_found(const void *key, size_t key_bytes)
 {
     byte_buffer line = {0};
     size_t shown = key_bytes > MOST_KEY_BYTES ? MOST_KEY_BYTES : key_bytes;
-    buffer_add_text(&line, "keysieve: not found: ");
+    byte_buffer_add_text(&line, "keysieve: not found: ");
     text_add_escaped(&line, key, shown);
     if (key_bytes == 0)
-        buffer_add_text(&line, "(empty key)");
+        byte_buffer_add_text(&line, "(empty key)");
     if (shown < key_bytes) {
         char rest[48];
         snprintf(rest, sizeof rest, "... (%zu bytes)", key_bytes);
-        buffer_add_text(&line, rest);
+        byte_buffer_add_text(&line, rest);
     }
-    buffer_add_text(&line, "\n");
+    byte_buffer_add_text(&line, "\n");
     add_line(line.data, line.used_bytes, false);
-    buffer_free(&line);
+    byte_buffer_free(&line);
 }
 
 void message_add_raw(const void *data, size_t size_bytes)

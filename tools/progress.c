@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "buffer.h"
+#include "byte_buffer.h"
 #include "interrupt.h"
 #include "message.h"
 #include "text.h"
@@ -67,7 +67,7 @@ static void add_name(char *line, size_t capacity, size_t width,
         return;
     size_t room = width - used - 2;
     text_add_escaped(&name, file, strlen(file));
-    buffer_add(&name, "", 1);
+    byte_buffer_add(&name, "", 1);
     for (char *c = name.data; *c != '\0'; c++) {
         if ((unsigned char)*c >= 0x80)
             *c = '?';
@@ -75,7 +75,7 @@ static void add_name(char *line, size_t capacity, size_t width,
     size_t length = strlen(name.data);
     const char *shown = length > room ? name.data + length - room : name.data;
     add_part(line, capacity, shown);
-    buffer_free(&name);
+    byte_buffer_free(&name);
 }
 
 static void show(const ksv_progress *state)

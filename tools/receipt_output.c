@@ -60,7 +60,7 @@ static void add_count(byte_buffer *line, uint64_t count, const char *what)
     char text[64];
     snprintf(text, sizeof text, ", %" PRIu64 " %s%s", count, what,
              count == 1 ? "" : "s");
-    buffer_add_text(line, text);
+    byte_buffer_add_text(line, text);
 }
 
 static double microseconds(const ksv_receipt *receipt)
@@ -78,23 +78,23 @@ void receipt_output_key(const ksv_key *key, const ksv_receipt *receipt,
     char text[128];
     byte_buffer line = {0};
     text_add_escaped(&line, key->data, key->bytes);
-    buffer_add_text(&line, receipt->found > 0 ? ": found" : ": not found");
+    byte_buffer_add_text(&line, receipt->found > 0 ? ": found" : ": not found");
     add_count(&line, receipt->filter_probes, "filter");
     snprintf(text, sizeof text, " asked (%" PRIu64 " maybe, %" PRIu64 " wrong)",
              receipt->filter_positives, receipt->false_positives);
-    buffer_add_text(&line, text);
+    byte_buffer_add_text(&line, text);
     add_count(&line, receipt->table_pages_read, "table page");
     add_count(&line, receipt->data_reads, "data read");
     add_count(&line, receipt->bytes_read, "byte");
     if (receipt->bytes_inflated > 0) {
         add_count(&line, receipt->bytes_inflated, "byte");
-        buffer_add_text(&line, " inflated");
+        byte_buffer_add_text(&line, " inflated");
     }
     add_count(&line, receipt->files_opened, "file");
     snprintf(text, sizeof text, " opened, %.1f us\n", microseconds(receipt));
-    buffer_add_text(&line, text);
+    byte_buffer_add_text(&line, text);
     message_add_raw(line.data, line.used_bytes);
-    buffer_free(&line);
+    byte_buffer_free(&line);
 }
 
 void receipt_output_sum(const ksv_receipt *receipt, uint64_t blank_lines,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buffer.h"
+#include "byte_buffer.h"
 #include "json.h"
 
 #define PIECE_BYTES ((size_t)1 << 20)
@@ -27,7 +27,7 @@ static bool fail_short(const ksv_record *record, ksv_error *error)
 static bool visit_read_pieces(const ksv_record *record, piece_fn visit,
                               void *ctx, ksv_error *error)
 {
-    char *piece = buffer_resize_memory(NULL, PIECE_BYTES, 1);
+    char *piece = resize_memory(NULL, PIECE_BYTES, 1);
     uint64_t position = 0;
     bool good = true;
     while (good && position < record->length) {

@@ -11,17 +11,17 @@ static void add_escape(byte_buffer *buffer, unsigned char byte)
     char text[8];
     switch (byte) {
     case '\n':
-        buffer_add_text(buffer, "\\n");
+        byte_buffer_add_text(buffer, "\\n");
         break;
     case '\r':
-        buffer_add_text(buffer, "\\r");
+        byte_buffer_add_text(buffer, "\\r");
         break;
     case '\t':
-        buffer_add_text(buffer, "\\t");
+        byte_buffer_add_text(buffer, "\\t");
         break;
     default:
         snprintf(text, sizeof text, "\\x%02x", byte);
-        buffer_add_text(buffer, text);
+        byte_buffer_add_text(buffer, text);
     }
 }
 
@@ -48,13 +48,13 @@ void text_add_escaped(byte_buffer *buffer, const void *data, size_t size_bytes)
             i++;
             continue;
         }
-        buffer_add(buffer, bytes + plain, i - plain);
+        byte_buffer_add(buffer, bytes + plain, i - plain);
         for (size_t j = 0; j < length; j++)
             add_escape(buffer, bytes[i + j]);
         i += length;
         plain = i;
     }
-    buffer_add(buffer, bytes + plain, size_bytes - plain);
+    byte_buffer_add(buffer, bytes + plain, size_bytes - plain);
 }
 
 static int is_plain_word(const char *word)
@@ -78,25 +78,25 @@ static int has_control(const char *word)
 void text_add_shell_word(byte_buffer *buffer, const char *word)
 {
     if (is_plain_word(word)) {
-        buffer_add_text(buffer, word);
+        byte_buffer_add_text(buffer, word);
         return;
     }
     int dollar = has_control(word);
-    buffer_add_text(buffer, dollar ? "$'" : "'");
+    byte_buffer_add_text(buffer, dollar ? "$'" : "'");
     for (const char *c = word; *c != '\0'; c++) {
         size_t length = control_length((const unsigned char *)c, strlen(c));
         if (length > 0) {
             text_add_escaped(buffer, c, length);
             c += length - 1;
         } else if (*c == '\'') {
-            buffer_add_text(buffer, dollar ? "\\'" : "'\\''");
+            byte_buffer_add_text(buffer, dollar ? "\\'" : "'\\''");
         } else if (*c == '\\' && dollar) {
-            buffer_add_text(buffer, "\\\\");
+            byte_buffer_add_text(buffer, "\\\\");
         } else {
-            buffer_add(buffer, c, 1);
+            byte_buffer_add(buffer, c, 1);
         }
     }
-    buffer_add_text(buffer, "'");
+    byte_buffer_add_text(buffer, "'");
 }
 
 const char *text_format_size(char text[TEXT_SHORT_BYTES], double bytes)

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "buffer.h"
+#include "byte_buffer.h"
 
 /* Adds bytes with control characters escaped ("\n", "\x1b"), so that they
  * can neither end a line nor command a terminal. Other bytes pass. */

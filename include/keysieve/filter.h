@@ -18,8 +18,9 @@ extern "C" {
 
 /* A blocked Bloom filter (Putze, Sanders, Singler, "Cache-, Hash- and
  * Space-Efficient Bloom Filters", 2007): one probe touches one block of 64
- * bytes. It is sized by the exact sum over the Poisson load of a block, so the
- * rate that was asked for is the rate that is measured.
+ * bytes. It is sized by the sum over the load of a block (Poisson's, or
+ * binomial for few blocks) and by the spread of the bits that are set in it, so
+ * the rate that was asked for is the rate that is measured.
  *
  * Hashes are those of ksv_hash(), truncated by ksv_hash_truncate() to
  * `hash_bits`: equal truncated hashes are one key to a filter, which adds
@@ -37,9 +38,12 @@ typedef struct ksv_filter_plan {
 } ksv_filter_plan;
 
 /* The smallest filter for `keys` distinct keys (0 is allowed) at false-positive
- * rate `fpr`. Does no work in proportion to `keys`. KSV_ERROR_ARGUMENT when
- * `fpr` is outside (0, 1), `hash_bits` outside 32..64, or when the filter would
- * pass 2^57 bytes or cannot reach `fpr`. Thread-safe. */
+ * rate `fpr`: never smaller for more keys or a lower rate. Does no work in
+ * proportion to `keys`. Where equal hashes alone make up more than three
+ * quarters of `fpr`, a quarter is left to the filter, and `plan->fpr` says the
+ * rate to expect, which may be higher. KSV_ERROR_ARGUMENT when `fpr` is outside
+ * (0, 1), `hash_bits` outside 32..64, or when the filter would pass 2^57 bytes.
+ * Thread-safe. */
 KSV_API KSV_CHECK_RESULT ksv_status ksv_filter_make_plan(uint64_t keys,
                                                          double fpr,
                                                          unsigned hash_bits,
@@ -60,7 +64,7 @@ typedef struct ksv_filter_options {
     uint8_t id[16];
 } ksv_filter_options;
 
-/* Writes a filter while hashes come in ascending order: 64 bytes of blocks in
+/* Writes a filter while hashes come in ascending order: 64 KiB of blocks in
  * memory and a checksum per 4 KiB. One thread at a time. */
 typedef struct ksv_filter_writer ksv_filter_writer;
 
@@ -75,7 +79,8 @@ ksv_filter_writer_open(ksv_file *file, const ksv_filter_options *options,
 KSV_API KSV_CHECK_RESULT ksv_status ksv_filter_writer_add(
     ksv_filter_writer *writer, uint64_t hash, ksv_error *error);
 /* Writes what is left, then `*keys` (may be NULL) is the number of distinct
- * hashes added. Does not sync. Nothing may be added afterwards. */
+ * hashes added. Does not sync. Nothing may be added afterwards. After a failed
+ * write every call fails with its status; the file is of no use. */
 KSV_API KSV_CHECK_RESULT ksv_status ksv_filter_writer_finish(
     ksv_filter_writer *writer, uint64_t *keys, ksv_error *error);
 /* Frees the writer (NULL is allowed); what was appended stays in the file. */

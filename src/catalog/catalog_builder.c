@@ -156,13 +156,41 @@ static ksv_status check_unchanged(const catalog *c, ksv_error *error)
     return KSV_ERROR_CORRUPT;
 }
 
-/* The copy of a commit that failed is of no use, unless the commit can be seen
- * all the same. */
-static void forget_copy(const catalog *c, uint64_t generation)
+/* What is committed stays so, even when it cannot be read back: then a further
+ * commit finds another head than it expects, and fails. */
+static void note_commit(catalog *c, uint64_t generation)
 {
-    catalog_view view;
-    if (read_head(c, &view, NULL) == KSV_OK && view.head.txn_id < generation)
-        copy_remove(&c->fs, c->hold.directory, generation, &c->hold.allocator);
+    if (refresh_head(c, NULL) != KSV_OK)
+        c->head.txn_id = generation;
+}
+
+/* When LMDB cannot write its meta page, it puts the old id back but not the
+ * rest, which the copy of the last commit is tied to: tie it anew. */
+static ksv_status tie_copy_anew(catalog *c, ksv_error *error)
+{
+    catalog_mark mark;
+    catalog_state state;
+    catalog_mark wanted = records_mark(&c->head);
+    KSV_TRY(copy_read(&c->fs, c->hold.directory, wanted.generation,
+                      &c->hold.allocator, &mark, &state, NULL, error));
+    ksv_status status =
+        copy_write(&c->fs, c->hold.directory, &state, &wanted, NULL, error);
+    catalog_state_release(&state);
+    return status;
+}
+
+/* After a commit that failed: its copy is of no use, unless it took place all
+ * the same, or there is no other copy that fits. */
+static void undo_commit(catalog *c, uint64_t generation)
+{
+    lmdb_head before = c->head;
+    if (refresh_head(c, NULL) != KSV_OK || c->head.txn_id != before.txn_id)
+        return;
+    if (before.txn_id > 0 &&
+        memcmp(before.raw, c->head.raw, sizeof before.raw) != 0 &&
+        tie_copy_anew(c, NULL) != KSV_OK)
+        return;
+    copy_remove(&c->fs, c->hold.directory, generation, &c->hold.allocator);
 }
 
 /* The copy comes first, under the id that the transaction is going to have: at
@@ -175,16 +203,18 @@ static ksv_status commit_to_environment(catalog *c, catalog_state *state,
                          lmdb_meta_checksum(c->head.raw[before & 1])};
     uint64_t body_checksum = 0;
     KSV_TRY(check_unchanged(c, error));
-    KSV_TRY(copy_write(&c->fs, c->hold.directory, state, &mark, &body_checksum,
-                       error));
-    ksv_status status = store_commit(c->path, c->environment_bytes, state,
-                                     &mark, body_checksum, error);
+    ksv_status status = copy_write(&c->fs, c->hold.directory, state, &mark,
+                                   &body_checksum, error);
+    if (status == KSV_OK)
+        status = store_commit(c->path, c->environment_bytes, state, &mark,
+                              body_checksum, error);
     if (status != KSV_OK) {
-        forget_copy(c, mark.generation);
+        undo_commit(c, mark.generation);
         return status;
     }
     state->generation = mark.generation;
-    return refresh_head(c, error);
+    note_commit(c, mark.generation);
+    return KSV_OK;
 }
 
 static ksv_status commit_in_place_of_damage(catalog *c, catalog_state *state,
@@ -193,7 +223,8 @@ static ksv_status commit_in_place_of_damage(catalog *c, catalog_state *state,
     KSV_TRY(environment_replace(&c->fs, c->hold.directory, state, c->highest,
                                 error));
     c->is_lost = false;
-    return refresh_head(c, error);
+    note_commit(c, state->generation);
+    return KSV_OK;
 }
 
 ksv_status catalog_commit(catalog *c, catalog_state *state, ksv_error *error)

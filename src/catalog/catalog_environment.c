@@ -95,6 +95,19 @@ static ksv_status copy_patched(ksv_file *from, ksv_file *to, uint8_t *chunk,
     return KSV_OK;
 }
 
+/* LMDB and the file system given are at odds about what there is. */
+static ksv_status explain_missing(const new_environment *e, ksv_status status,
+                                  const ksv_error *problem, ksv_error *error)
+{
+    if (status != KSV_OK && file_error_is_missing(problem))
+        return error_set(error, KSV_ERROR_UNSUPPORTED, e->directory,
+                         "an index can be built in the file system of the "
+                         "operating system only");
+    if (status != KSV_OK && error != NULL)
+        *error = *problem;
+    return status;
+}
+
 static ksv_status open_scratch(const new_environment *e, ksv_file **file,
                                lmdb_head *head, ksv_error *error)
 {
@@ -102,14 +115,7 @@ static ksv_status open_scratch(const new_environment *e, ksv_file **file,
     error_clear(&problem);
     ksv_status status =
         e->fs->open_read(e->fs->ctx, e->scratch_path, file, &problem);
-    /* LMDB has just made it, though not in this file system. */
-    if (status != KSV_OK && file_error_is_missing(&problem))
-        return error_set(error, KSV_ERROR_UNSUPPORTED, e->directory,
-                         "an index can be built in the file system of the "
-                         "operating system only");
-    if (status != KSV_OK && error != NULL)
-        *error = problem;
-    KSV_TRY(status);
+    KSV_TRY(explain_missing(e, status, &problem, error));
     return lmdb_head_read(*file, e->scratch_path, head, error);
 }
 
@@ -145,10 +151,13 @@ cleanup:
  * first commit goes to page 1, so that its checksum is known now. */
 static ksv_status make_scratch(new_environment *e, ksv_error *error)
 {
-    KSV_TRY(store_create(e->scratch_path, error));
+    ksv_error problem;
+    error_clear(&problem);
+    ksv_status status = store_create(e->scratch_path, &problem);
+    KSV_TRY(explain_missing(e, status, &problem, error));
     ksv_file *file = NULL;
     lmdb_head head;
-    ksv_status status = open_scratch(e, &file, &head, error);
+    status = open_scratch(e, &file, &head, error);
     file_close_quietly(file);
     KSV_TRY(status);
     lmdb_meta_patch(head.raw[0], e->mark.environment_id, id_before(&e->mark));
@@ -161,8 +170,7 @@ static ksv_status publish(new_environment *e, ksv_error *error)
     KSV_TRY(copy_scratch(e, error));
     atomic_file *file = e->file;
     e->file = NULL;
-    KSV_TRY(atomic_file_publish(file, error));
-    return e->fs->sync_directory(e->fs->ctx, e->directory, error);
+    return atomic_file_publish(file, error);
 }
 
 ksv_status environment_start(const ksv_file_system *fs, const char *directory,
@@ -174,6 +182,8 @@ ksv_status environment_start(const ksv_file_system *fs, const char *directory,
         status = make_scratch(&e, error);
     if (status == KSV_OK)
         status = publish(&e, error);
+    if (status == KSV_OK)
+        status = fs->sync_directory(fs->ctx, directory, error);
     end(&e);
     return status;
 }
@@ -193,25 +203,27 @@ ksv_status environment_replace(const ksv_file_system *fs, const char *directory,
 {
     new_environment e;
     uint64_t body_checksum = 0;
-    bool has_copy = false;
     ksv_status status = begin(&e, fs, directory, &state->allocator, error);
     e.mark.generation = generation_above(floor);
     if (status == KSV_OK)
         status = make_scratch(&e, error);
-    if (status == KSV_OK) {
+    if (status == KSV_OK)
         status =
             copy_write(fs, directory, state, &e.mark, &body_checksum, error);
-        has_copy = status == KSV_OK;
-    }
     if (status == KSV_OK)
         status =
             store_fill(e.scratch_path, state, &e.mark, body_checksum, error);
     if (status == KSV_OK)
         status = publish(&e, error);
-    if (status == KSV_OK)
+    if (status == KSV_OK) {
         state->generation = e.mark.generation;
-    else if (has_copy)
+        /* It is done, for all to see. Should it be lost, then what was there
+         * before is repaired again from the copy, which is on the disk. */
+        ksv_status ignored = fs->sync_directory(fs->ctx, directory, NULL);
+        (void)ignored;
+    } else {
         copy_remove(fs, directory, e.mark.generation, &e.allocator);
+    }
     end(&e);
     return status;
 }

@@ -11,9 +11,11 @@
 /* Each try that fails because a builder has committed meanwhile is followed by
  * another; this many commits in the time of one look do not happen. */
 #define TRIES_MOST 1000
-/* A failure is believed when the meta pages are the same as before so often,
- * with a pause: LMDB may have been writing one when it was read. */
-#define SAME_TRIES 3
+/* A failure is believed when a second look sees the same meta pages. Damage in
+ * themselves takes a third one and pauses: LMDB may have been writing one when
+ * it was read. */
+#define SAME_TRIES 2
+#define SAME_TRIES_OF_BAD_HEAD 3
 #define PAUSE_NS 1000000
 
 static ksv_status open_and_measure(const ksv_file_system *fs, const char *path,
@@ -151,14 +153,16 @@ ksv_status view_look(const ksv_file_system *fs, const char *directory,
     catalog_view before = {0};
     ksv_status status = KSV_OK;
     int same = 0;
-    for (int i = 0; i < TRIES_MOST && same < SAME_TRIES; i++) {
+    int enough = SAME_TRIES;
+    for (int i = 0; i < TRIES_MOST && same < enough; i++) {
         catalog_view view;
         status =
             look_once(fs, directory, path, allocator, look, ctx, &view, error);
         if (status != KSV_ERROR_CORRUPT)
             break;
         same = i > 0 && is_same_view(&before, &view) ? same + 1 : 1;
-        if (same > 1 && same < SAME_TRIES)
+        enough = view.head.page_bytes > 0 ? SAME_TRIES : SAME_TRIES_OF_BAD_HEAD;
+        if (view.head.page_bytes == 0 && same < enough)
             clock_sleep_ns(PAUSE_NS);
         before = view;
     }

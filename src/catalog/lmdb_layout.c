@@ -68,13 +68,16 @@ static const char *judge_meta(const lmdb_meta *meta, unsigned number)
     if ((meta->free_list.flags & 0xff) != LMDB_TREE_INTEGERKEY ||
         meta->main.flags != 0 || meta->last_page < LMDB_FIRST_PAGE - 1)
         return "a meta page has impossible fields";
-    if (meta->txn_id == 0)
-        return is_empty_tree(&meta->free_list) && is_empty_tree(&meta->main) &&
-                       meta->last_page == LMDB_FIRST_PAGE - 1
-                   ? NULL
-                   : "a meta page has no transaction id";
-    return (meta->txn_id & 1) == number ? NULL
-                                        : "a meta page has a wrong place";
+    return meta->txn_id == 0 || (meta->txn_id & 1) == number
+               ? NULL
+               : "a meta page has a wrong place";
+}
+
+/* As LMDB makes it before any commit. */
+static bool is_fresh(const lmdb_meta *meta)
+{
+    return is_empty_tree(&meta->free_list) && is_empty_tree(&meta->main) &&
+           meta->last_page == LMDB_FIRST_PAGE - 1;
 }
 
 /* Transactions take turns at the two pages, so their ids are neighbours. */
@@ -82,11 +85,13 @@ static const char *judge_pair(const lmdb_meta *a, const lmdb_meta *b)
 {
     if (a->free_list.pad != b->free_list.pad || a->address != b->address)
         return "the meta pages are of two environments";
+    if (a->txn_id == 0 && b->txn_id == 0)
+        return is_fresh(a) && is_fresh(b) ? NULL
+                                          : "a meta page has lost its commit";
     uint64_t distance =
         a->txn_id > b->txn_id ? a->txn_id - b->txn_id : b->txn_id - a->txn_id;
-    if (distance != 1 && (a->txn_id != 0 || b->txn_id != 0))
-        return "the meta pages are not of neighbouring transactions";
-    return NULL;
+    return distance == 1 ? NULL
+                         : "the meta pages are not of neighbouring commits";
 }
 
 /* Only both pages together speak of a later version: one of them is damage. */

@@ -205,25 +205,43 @@ static ksv_status check_order(walker *w, const page *p, const node *n,
     return KSV_OK;
 }
 
+/* The number of pages of the value that begins at page `first`: at least
+ * `needed`, more when a shorter value took the place of a longer one. */
+static ksv_status read_big_header(walker *w, uint64_t first, uint64_t needed,
+                                  uint64_t *pages, ksv_error *error)
+{
+    buffer_clear(&w->value);
+    KSV_TRY(buffer_reserve(&w->value, w->page_bytes, error));
+    KSV_TRY(read_pages(w, first, w->value.data, 1, error));
+    const uint8_t *fields = w->value.data + LMDB_WORD_BYTES;
+    *pages = lmdb_load_u32(fields + 4);
+    if (lmdb_load_word(w->value.data) != first ||
+        lmdb_load_u16(fields + 2) != LMDB_PAGE_OVERFLOW || *pages < needed ||
+        *pages > w->file_pages - first)
+        return damaged(w, first, "has a wrong header", error);
+    return KSV_OK;
+}
+
 static ksv_status read_big_value(walker *w, const page *p, const node *n,
                                  const uint8_t **value, ksv_error *error)
 {
     uint64_t first = lmdb_load_word(n->value);
     uint64_t bytes = LMDB_PAGE_HEADER_BYTES + (uint64_t)n->value_bytes;
-    uint64_t pages = (bytes - 1) / w->page_bytes + 1;
-    if (first >= w->file_pages || pages > w->file_pages - first)
+    uint64_t needed = (bytes - 1) / w->page_bytes + 1;
+    uint64_t pages;
+    if (first >= w->file_pages || needed > w->file_pages - first)
         return damaged(w, p->number, "has a value behind the end of the file",
                        error);
-    for (uint64_t i = 0; i < pages; i++)
+    KSV_TRY(take_page(w, first, p->number, error));
+    KSV_TRY(read_big_header(w, first, needed, &pages, error));
+    for (uint64_t i = 1; i < pages; i++)
         KSV_TRY(take_page(w, first + i, p->number, error));
-    buffer_clear(&w->value);
-    KSV_TRY(buffer_reserve(&w->value, (size_t)pages * w->page_bytes, error));
-    KSV_TRY(read_pages(w, first, w->value.data, (size_t)pages, error));
-    const uint8_t *fields = w->value.data + LMDB_WORD_BYTES;
-    if (lmdb_load_word(w->value.data) != first ||
-        lmdb_load_u16(fields + 2) != LMDB_PAGE_OVERFLOW ||
-        lmdb_load_u32(fields + 4) != pages)
-        return damaged(w, first, "has a wrong header", error);
+    if (needed > 1) {
+        KSV_TRY(
+            buffer_reserve(&w->value, (size_t)needed * w->page_bytes, error));
+        KSV_TRY(read_pages(w, first + 1, w->value.data + w->page_bytes,
+                           (size_t)needed - 1, error));
+    }
     w->found.overflow_pages += pages;
     *value = w->value.data + LMDB_PAGE_HEADER_BYTES;
     return KSV_OK;

@@ -7,10 +7,16 @@
 #include "filter/filter_memory.h"
 #include "filter/filter_output.h"
 
+/* Keys wait until so many are there and their blocks are on the way from
+ * memory: one after the other, each would wait for its block alone. */
+#define PENDING_HASHES 32
+
 struct ksv_filter_builder {
     ksv_allocator allocator;
     ksv_filter_options options;
     filter_memory blocks;
+    size_t pending_count;
+    uint64_t pending[PENDING_HASHES]; /* truncated */
 };
 
 ksv_status ksv_filter_builder_open(const ksv_filter_options *options,
@@ -45,11 +51,32 @@ static uint8_t *block_of(const ksv_filter_builder *builder, uint64_t truncated)
     return builder->blocks.data + number * BLOOM_BLOCK_BYTES;
 }
 
+/* Adding a hash twice changes nothing: those that wait may be added early. */
+static void add_pending(const ksv_filter_builder *builder)
+{
+    for (size_t i = 0; i < builder->pending_count; i++)
+        bloom_block_add(block_of(builder, builder->pending[i]),
+                        builder->pending[i],
+                        builder->options.plan.hash_functions);
+}
+
+static bool is_pending(const ksv_filter_builder *builder, uint64_t truncated)
+{
+    bool found = false;
+    for (size_t i = 0; i < builder->pending_count; i++)
+        found |= builder->pending[i] == truncated;
+    return found;
+}
+
 void ksv_filter_builder_add(ksv_filter_builder *builder, uint64_t hash)
 {
     uint64_t x = ksv_hash_truncate(hash, builder->options.hash_bits);
-    bloom_block_add(block_of(builder, x), x,
-                    builder->options.plan.hash_functions);
+    if (builder->pending_count == PENDING_HASHES) {
+        add_pending(builder);
+        builder->pending_count = 0;
+    }
+    builder->pending[builder->pending_count++] = x;
+    BLOOM_PREFETCH(block_of(builder, x));
 }
 
 bool ksv_filter_builder_may_contain(const ksv_filter_builder *builder,
@@ -57,13 +84,15 @@ bool ksv_filter_builder_may_contain(const ksv_filter_builder *builder,
 {
     uint64_t x = ksv_hash_truncate(hash, builder->options.hash_bits);
     return bloom_block_may_contain(block_of(builder, x), x,
-                                   builder->options.plan.hash_functions);
+                                   builder->options.plan.hash_functions) ||
+           is_pending(builder, x);
 }
 
 ksv_status ksv_filter_builder_write(const ksv_filter_builder *builder,
                                     uint64_t keys, ksv_file *file,
                                     ksv_error *error)
 {
+    add_pending(builder);
     filter_output output;
     ksv_status status = filter_output_begin(&output, file, &builder->options,
                                             &builder->allocator, error);

@@ -12,12 +12,6 @@
  * few enough for the lines to stay in the first cache. */
 #define GROUP_HASHES 32
 
-#if defined(__GNUC__)
-#define PREFETCH(address) __builtin_prefetch(address)
-#else
-#define PREFETCH(address) ((void)(address))
-#endif
-
 struct ksv_filter {
     ksv_allocator allocator;
     ksv_filter_info info;
@@ -113,7 +107,7 @@ static ksv_status probe_group(ksv_filter *filter, const uint64_t *hashes,
     for (size_t i = 0; i < count; i++) {
         truncated[i] = ksv_hash_truncate(hashes[i], o->hash_bits);
         KSV_TRY(find_block(filter, truncated[i], &blocks[i], error));
-        PREFETCH(blocks[i]);
+        BLOOM_PREFETCH(blocks[i]);
     }
     filter->probe(blocks, truncated, count, o->plan.hash_functions,
                   may_contain);

@@ -2,6 +2,7 @@
 /* Radix sort of (hash, payload) entries in memory. */
 #include "sort/entry_sorter.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <keysieve/hash.h>
@@ -17,6 +18,7 @@ struct entry_sorter {
     sort_entry *entries;
     size_t count;
     size_t capacity;
+    unsigned hash_bits; /* sorted by */
 };
 
 ksv_status entry_sorter_open(const ksv_allocator *allocator, entry_sorter **out,
@@ -88,9 +90,7 @@ static bool sort_by_digit(const sort_entry *from, sort_entry *to, size_t count,
 ksv_status entry_sorter_finish(entry_sorter *sorter, unsigned hash_bits,
                                ksv_error *error)
 {
-    for (size_t i = 0; i < sorter->count; i++)
-        sorter->entries[i].hash =
-            ksv_hash_truncate(sorter->entries[i].hash, hash_bits);
+    sorter->hash_bits = hash_bits;
     if (sorter->count < 2)
         return KSV_OK;
     size_t bytes = sorter->capacity * sizeof(sort_entry);
@@ -116,10 +116,51 @@ const sort_entry *entry_sorter_entries(const entry_sorter *sorter)
     return sorter->entries;
 }
 
-uint64_t entry_sorter_distinct(const entry_sorter *sorter)
+static int by_whole_hash(const void *a, const void *b)
 {
-    uint64_t distinct = sorter->count > 0;
-    for (size_t i = 1; i < sorter->count; i++)
-        distinct += sorter->entries[i].hash != sorter->entries[i - 1].hash;
-    return distinct;
+    uint64_t x = ((const sort_entry *)a)->hash;
+    uint64_t y = ((const sort_entry *)b)->hash;
+    return (x > y) - (x < y);
+}
+
+/* Different whole hashes among entries with one truncated hash. Nearly always
+ * these are one key, once or repeated. */
+static ksv_status count_group(const entry_sorter *sorter, size_t from,
+                              size_t to, uint64_t *whole, ksv_error *error)
+{
+    const sort_entry *group = sorter->entries + from;
+    size_t count = to - from;
+    size_t i = 1;
+    while (i < count && group[i].hash == group[0].hash)
+        i++;
+    ++*whole;
+    if (i == count)
+        return KSV_OK;
+    sort_entry *copy =
+        memory_alloc(&sorter->allocator, count * sizeof *copy);
+    if (copy == NULL)
+        return error_set_memory(error);
+    memcpy(copy, group, count * sizeof *copy);
+    qsort(copy, count, sizeof *copy, by_whole_hash);
+    for (i = 1; i < count; i++)
+        *whole += copy[i].hash != copy[i - 1].hash;
+    memory_free(&sorter->allocator, copy, count * sizeof *copy);
+    return KSV_OK;
+}
+
+ksv_status entry_sorter_distinct(const entry_sorter *sorter,
+                                 sorter_distinct *distinct, ksv_error *error)
+{
+    *distinct = (sorter_distinct){0, 0};
+    for (size_t from = 0, to; from < sorter->count; from = to) {
+        uint64_t hash =
+            ksv_hash_truncate(sorter->entries[from].hash, sorter->hash_bits);
+        for (to = from + 1; to < sorter->count; to++)
+            if (ksv_hash_truncate(sorter->entries[to].hash,
+                                  sorter->hash_bits) != hash)
+                break;
+        distinct->truncated++;
+        KSV_TRY(count_group(sorter, from, to, &distinct->whole, error));
+    }
+    return KSV_OK;
 }

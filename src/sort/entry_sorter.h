@@ -28,15 +28,23 @@ ksv_status entry_sorter_add(entry_sorter *sorter, uint64_t hash,
 
 size_t entry_sorter_count(const entry_sorter *sorter);
 
-/* Truncates all hashes to `hash_bits` and sorts by (hash, payload). Afterwards
- * nothing may be added. */
+/* Sorts by (hash truncated to `hash_bits`, payload). Afterwards nothing may be
+ * added. */
 ksv_status entry_sorter_finish(entry_sorter *sorter, unsigned hash_bits,
                                ksv_error *error);
 
-/* The sorted entries; valid until the sorter is closed. */
+/* The sorted entries, with their whole hashes; valid until the sorter is closed.
+ */
 const sort_entry *entry_sorter_entries(const entry_sorter *sorter);
 
-/* How many different truncated hashes there are. */
-uint64_t entry_sorter_distinct(const entry_sorter *sorter);
+/* How many different hashes there are: truncated ones, as filters count, and
+ * whole ones, which tell keys apart but for one pair in 2^64. */
+typedef struct sorter_distinct {
+    uint64_t truncated;
+    uint64_t whole;
+} sorter_distinct;
+
+ksv_status entry_sorter_distinct(const entry_sorter *sorter,
+                                 sorter_distinct *distinct, ksv_error *error);
 
 #endif

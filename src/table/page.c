@@ -43,12 +43,12 @@ static const char *check_identity(const uint8_t *page, uint64_t number,
 }
 
 /* Nothing that its header says leads out of the page or beyond 64 bits. */
-static const char *check_lengths(const page_view *view,
+static const char *check_lengths(const page_view *view, unsigned reserved,
                                  const page_context *context)
 {
     uint64_t highest = UINT64_MAX >> (64 - context->hash_bits);
     if (view->entries == 0 || view->low_bits > 63 ||
-        view->unary_bits < view->entries)
+        view->unary_bits < view->entries || reserved != 0)
         return "its lengths are impossible";
     if (view->payload_start + (size_t)view->entries * view->payload_bits >
         TABLE_PAGE_BODY_BITS)
@@ -91,7 +91,7 @@ ksv_status page_open(const uint8_t *page, uint64_t number,
     view->low_start = view->unary_bits;
     view->payload_start =
         view->low_start + (size_t)view->entries * view->low_bits;
-    wrong = check_lengths(view, context);
+    wrong = check_lengths(view, load_u16(page + PAGE_RESERVED), context);
     if (wrong == NULL)
         wrong = check_flags(view);
     if (wrong != NULL)

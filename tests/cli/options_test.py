@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Options of every verb: where they may stand, what they take, what not."""
+import os
 import shutil
 
 from cli_support import VERBS, call, check, expect, expect_usage, finish, write
@@ -116,7 +117,7 @@ def test_build_values():
     for words in BAD:
         expect_usage(f"build {words}", call("build", "-i", "bad", "-k", "id",
                                             *words, "data.csv"))
-    check(not shutil.os.path.exists("bad"), "a bad command line left an index")
+    check(not os.path.exists("bad"), "a bad command line left an index")
 
 
 def test_build_files():
@@ -137,7 +138,7 @@ def test_build_files():
            b"nosuch")
     expect_usage("-0 alone", call("build", "-i", "n", "-k", "id", "-0",
                                   "data.csv"))
-    check(not shutil.os.path.exists("n"), "a bad command line left an index")
+    check(not os.path.exists("n"), "a bad command line left an index")
     expect("list of names", call("build", "-i", "n", "-k", "id",
                                  "--files-from", "-", stdin=b"data.csv\r\n\n"))
     expect("list with NUL", call("build", "-i", "n0", "-k", "id", "-0",

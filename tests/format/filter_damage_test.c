@@ -39,10 +39,12 @@ static void release(sample *s)
 
 /* The first status that is not KSV_OK of opening and asking for all keys; no
  * present key may be denied. Filters that seem whole are also loaded. */
-static ksv_status use(const sample *s, const uint8_t *data, size_t size)
+static ksv_status use(const sample *s, uint8_t *data, size_t size)
 {
     byte_file f;
-    byte_file_init_with(&f, data, size);
+    byte_file_init(&f);
+    f.data = data;
+    f.size_bytes = size;
     ksv_filter *filter;
     ksv_error error = {0};
     ksv_status first = ksv_filter_open(&f.base, NULL, &filter, &error);
@@ -59,7 +61,6 @@ static ksv_status use(const sample *s, const uint8_t *data, size_t size)
         loaded = ksv_filter_load(filter, NULL);
         ksv_filter_close(filter);
     }
-    byte_file_release(&f);
     if (first != KSV_OK)
         assert_true(error.status == first && error.text[0] != '\0');
     return first != KSV_OK ? first : loaded;

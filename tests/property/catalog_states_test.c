@@ -11,6 +11,7 @@
 
 #include "catalog/catalog.h"
 #include "support/catalog_samples.h"
+#include "support/index_copy.h"
 #include "support/temp_dir.h"
 
 static void need_ok(ksv_status status, const ksv_error *error, uint64_t seed)
@@ -93,6 +94,7 @@ static void test_states_of_many_pages(void **unused)
 
 int main(void)
 {
+    index_copy_prefer_memory();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_many_small_states),
         cmocka_unit_test(test_states_of_many_pages),

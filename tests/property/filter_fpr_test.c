@@ -13,6 +13,13 @@
 
 #include "support/filter_support.h"
 
+/* ThreadSanitizer makes this some ten times slower, and has nothing to find. */
+#ifdef __SANITIZE_THREAD__
+#define PROBES_SHARE 10
+#else
+#define PROBES_SHARE 1
+#endif
+
 #define KEYS 1000000
 #define BATCH 1024
 
@@ -57,12 +64,14 @@ static void measure(double fpr, unsigned hash_bits, uint64_t probes)
 {
     byte_file f;
     uint64_t seed = (uint64_t)(1 / fpr) + hash_bits;
+    probes /= PROBES_SHARE;
     ksv_filter *filter = make_filter(&f, seed, KEYS, fpr, hash_bits);
     uint64_t positives = count_positives(filter, seed + 500000, probes);
     double rate = (double)positives / (double)probes;
     printf("asked %.4f %%, %u bits: measured %.5f %% (%+.1f %%)\n", 100 * fpr,
            hash_bits, 100 * rate, 100 * (rate / fpr - 1));
-    if (rate < 0.9 * fpr || rate > 1.1 * fpr)
+    double allowed = PROBES_SHARE == 1 ? 0.1 : 0.3;
+    if (rate < (1 - allowed) * fpr || rate > (1 + allowed) * fpr)
         fail_msg("rate %g instead of %g", rate, fpr);
     ksv_filter_close(filter);
     byte_file_release(&f);
@@ -93,7 +102,7 @@ static void test_no_key_is_lost(void **state)
 {
     (void)state;
     byte_file f;
-    enum { MANY = 10000000 };
+    enum { MANY = 10000000 / PROBES_SHARE };
     ksv_filter *filter = make_filter(&f, 77, MANY, 0.005, 45);
     assert_true(8.0 * (double)f.size_bytes / MANY < 11.6);
     assert_true(count_positives(filter, 77, MANY) == MANY);

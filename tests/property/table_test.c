@@ -10,41 +10,43 @@
 
 #include <cmocka.h>
 
+#include "support/random.h"
 #include "support/table_fixture.h"
 
 /* Makes hash number `i` of a shape. */
-typedef uint64_t (*hash_fn)(uint64_t *random, size_t i, unsigned hash_bits);
+typedef uint64_t (*hash_fn)(random_source *random, size_t i,
+                            unsigned hash_bits);
 
-static uint64_t uniform(uint64_t *random, size_t i, unsigned hash_bits)
+static uint64_t uniform(random_source *random, size_t i, unsigned hash_bits)
 {
     (void)i;
     (void)hash_bits;
-    return next_random(random);
+    return random_next(random);
 }
 
 /* Few places, each with many hashes close to each other. */
-static uint64_t clustered(uint64_t *random, size_t i, unsigned hash_bits)
+static uint64_t clustered(random_source *random, size_t i, unsigned hash_bits)
 {
     (void)i;
-    uint64_t place = next_random(random) % 5 * UINT64_C(0x3333333333333333);
-    return place + (next_random(random) % 4000 << (64 - hash_bits));
+    uint64_t place = random_next(random) % 5 * UINT64_C(0x3333333333333333);
+    return place + (random_next(random) % 4000 << (64 - hash_bits));
 }
 
-static uint64_t sequential(uint64_t *random, size_t i, unsigned hash_bits)
+static uint64_t sequential(random_source *random, size_t i, unsigned hash_bits)
 {
     (void)random;
     return (uint64_t)i << (64 - hash_bits);
 }
 
 /* Sequential in what fences keep. */
-static uint64_t stepped(uint64_t *random, size_t i, unsigned hash_bits)
+static uint64_t stepped(random_source *random, size_t i, unsigned hash_bits)
 {
     (void)random;
     (void)hash_bits;
     return (uint64_t)i << 32;
 }
 
-static uint64_t repeated(uint64_t *random, size_t i, unsigned hash_bits)
+static uint64_t repeated(random_source *random, size_t i, unsigned hash_bits)
 {
     (void)random;
     (void)i;
@@ -53,36 +55,37 @@ static uint64_t repeated(uint64_t *random, size_t i, unsigned hash_bits)
 }
 
 /* One group; its hashes differ in their low bits only. */
-static uint64_t one_group(uint64_t *random, size_t i, unsigned hash_bits)
+static uint64_t one_group(random_source *random, size_t i, unsigned hash_bits)
 {
     (void)i;
     (void)hash_bits;
-    return UINT64_C(0x1234567800000000) | (next_random(random) & UINT32_MAX);
+    return UINT64_C(0x1234567800000000) | (random_next(random) & UINT32_MAX);
 }
 
 /* One group, with runs longer than a page in it. */
-static uint64_t group_with_runs(uint64_t *random, size_t i, unsigned hash_bits)
+static uint64_t group_with_runs(random_source *random, size_t i,
+                                unsigned hash_bits)
 {
-    uint64_t low = i % 4 < 2 ? next_random(random) % 4 : 0x80000000;
+    uint64_t low = i % 4 < 2 ? random_next(random) % 4 : 0x80000000;
     if (i % 7 == 0)
-        low = next_random(random) & UINT32_MAX;
+        low = random_next(random) & UINT32_MAX;
     (void)hash_bits;
     return UINT64_C(0x7fffffff00000000) + low * 2;
 }
 
 /* Many groups of up to a page and more. */
-static uint64_t big_groups(uint64_t *random, size_t i, unsigned hash_bits)
+static uint64_t big_groups(random_source *random, size_t i, unsigned hash_bits)
 {
     (void)i;
     (void)hash_bits;
-    uint64_t r = next_random(random);
+    uint64_t r = random_next(random);
     return (r % 16) * (r % 16) << 40 | (r >> 32);
 }
 
-static uint64_t extremes(uint64_t *random, size_t i, unsigned hash_bits)
+static uint64_t extremes(random_source *random, size_t i, unsigned hash_bits)
 {
     (void)hash_bits;
-    uint64_t r = next_random(random);
+    uint64_t r = random_next(random);
     return i % 3 == 0 ? 0 : i % 3 == 1 ? UINT64_MAX : r;
 }
 
@@ -156,7 +159,7 @@ static void check_find(ksv_table *table, const table_fixture *f, uint64_t hash)
 }
 
 static void check_finds(ksv_table *table, const table_fixture *f,
-                        uint64_t *random)
+                        random_source *random)
 {
     uint64_t unit = UINT64_C(1) << (64 - f->options.hash_bits);
     uint64_t previous = 0;
@@ -172,7 +175,7 @@ static void check_finds(ksv_table *table, const table_fixture *f,
         check_find(table, f, hash | (unit - 1));
     }
     for (int i = 0; i < 200; i++)
-        check_find(table, f, next_random(random));
+        check_find(table, f, random_next(random));
     check_find(table, f, 0);
     check_find(table, f, UINT64_MAX);
 }
@@ -221,11 +224,11 @@ static void check_info(const table_fixture *f, const ksv_table_info *info)
 static void check_table(unsigned hash_bits, unsigned payload_bits, hash_fn hash,
                         size_t count, uint64_t seed)
 {
-    uint64_t random = seed;
+    random_source random = {seed};
     table_entry *entries = table_entries_alloc(count);
     for (size_t i = 0; i < count; i++) {
         entries[i].hash = hash(&random, i, hash_bits);
-        entries[i].payload = next_random(&random);
+        entries[i].payload = random_next(&random);
         if (i % 50 == 1)
             entries[i] = entries[i - 1];
     }

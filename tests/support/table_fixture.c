@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Files, allocators and models for the tests of tables. */
+/* Files and models for the tests of tables. */
 #include "support/table_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "base/coding.h"
 #include "base/error.h"
+#include "hash/hash.h"
+#include "table/table_format.h"
 
 static ksv_status byte_read_at(ksv_file *base, uint64_t offset, void *buffer,
                                size_t size_bytes, size_t *got_bytes,
@@ -19,6 +21,7 @@ static ksv_status byte_read_at(ksv_file *base, uint64_t offset, void *buffer,
     byte_file *file = (byte_file *)base;
     if (atomic_fetch_add(&file->reads, 1) == file->failing_read)
         return error_set_os(error, 5, NULL, "cannot read");
+    offset -= file->missing;
     size_t left = offset < file->size ? file->size - (size_t)offset : 0;
     *got_bytes = size_bytes < left ? size_bytes : left;
     if (*got_bytes > 0)
@@ -94,56 +97,6 @@ void byte_file_set(byte_file *file, const void *data, size_t size)
     file->size = file->capacity = size;
 }
 
-/* Before each allocation; keeps what follows aligned. */
-typedef union allocation {
-    size_t size_bytes;
-    max_align_t align;
-} allocation;
-
-static void *fault_alloc(void *ctx, size_t size_bytes)
-{
-    fault_allocator *a = ctx;
-    if (a->allocations++ == a->failing)
-        return NULL;
-    allocation *header = malloc(sizeof *header + size_bytes);
-    if (header == NULL)
-        exit(1);
-    header->size_bytes = size_bytes;
-    a->live++;
-    return header + 1;
-}
-
-static void fault_free(void *ctx, void *memory, size_t size_bytes)
-{
-    fault_allocator *a = ctx;
-    allocation *header = (allocation *)memory - 1;
-    if (header->size_bytes != size_bytes) {
-        fprintf(stderr, "freed as %zu bytes, allocated as %zu\n", size_bytes,
-                header->size_bytes);
-        abort();
-    }
-    a->live--;
-    free(header);
-}
-
-static void *fault_realloc(void *ctx, void *memory, size_t old_bytes,
-                           size_t new_bytes)
-{
-    void *copy = fault_alloc(ctx, new_bytes);
-    if (copy == NULL)
-        return NULL;
-    memcpy(copy, memory, old_bytes < new_bytes ? old_bytes : new_bytes);
-    fault_free(ctx, memory, old_bytes);
-    return copy;
-}
-
-void fault_allocator_init(fault_allocator *allocator)
-{
-    *allocator = (fault_allocator){
-        .functions = {allocator, fault_alloc, fault_realloc, fault_free},
-        .failing = -1};
-}
-
 ksv_table_options table_options(unsigned hash_bits, unsigned payload_bits,
                                 uint8_t id)
 {
@@ -217,12 +170,19 @@ void table_fixture_release(table_fixture *fixture)
     free(fixture->entries);
 }
 
-uint64_t next_random(uint64_t *state)
+void table_reseal(uint8_t *data, size_t size)
 {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    if (size < TABLE_HEADER_BYTES + TABLE_FOOTER_BYTES)
+        return;
+    store_u32(data + TABLE_HEADER_BYTES - 4,
+              hash_checksum32(data, TABLE_HEADER_BYTES - 4));
+    size_t end = size - TABLE_FOOTER_BYTES;
+    for (size_t at = TABLE_HEADER_BYTES; at + TABLE_PAGE_BYTES <= end;
+         at += TABLE_PAGE_BYTES)
+        store_u32(data + at,
+                  hash_checksum32(data + at + 4, TABLE_PAGE_BYTES - 4));
+    store_u32(data + end,
+              hash_checksum32(data + end + 4, TABLE_FOOTER_BYTES - 4));
 }
 
 bool payload_list_visit(void *ctx, uint64_t payload)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What tests of tables share: a file in memory with faults, models, builders.
  */
-#ifndef TESTS_SUPPORT_TABLE_FIXTURE_H
-#define TESTS_SUPPORT_TABLE_FIXTURE_H
+#ifndef KSV_TESTS_SUPPORT_TABLE_FIXTURE_H
+#define KSV_TESTS_SUPPORT_TABLE_FIXTURE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -17,6 +17,7 @@ typedef struct byte_file {
     uint8_t *data;
     size_t size;
     size_t capacity;
+    uint64_t missing;    /* bytes before `data` that no read asks for */
     atomic_long reads;   /* so far */
     long failing_read;   /* the number (from 0) of the read that fails */
     long appends;        /* so far */
@@ -27,16 +28,6 @@ void byte_file_init(byte_file *file);
 void byte_file_release(byte_file *file);
 /* A copy of `size` bytes. */
 void byte_file_set(byte_file *file, const void *data, size_t size);
-
-/* An allocator that can be told to fail, and that checks sizes at free. */
-typedef struct fault_allocator {
-    ksv_allocator functions;
-    long allocations; /* so far */
-    long failing;     /* the number (from 0) of the allocation that fails */
-    size_t live;      /* allocations not yet freed */
-} fault_allocator;
-
-void fault_allocator_init(fault_allocator *allocator);
 
 typedef struct table_entry {
     uint64_t hash;
@@ -62,14 +53,14 @@ void table_fixture_release(table_fixture *fixture);
 /* `count` entries; exits when memory is out. */
 table_entry *table_entries_alloc(size_t count);
 
-/* The next number of a fixed sequence (Steele, Lea, Flood, "Fast splittable
- * pseudorandom number generators", 2014). */
-uint64_t next_random(uint64_t *state);
-
 ksv_status table_write(byte_file *file, const ksv_table_options *options,
                        const table_entry *entries, size_t count,
                        const ksv_allocator *allocator, ksv_table_info *info,
                        ksv_error *error);
+
+/* Makes the checksums of header, pages and footer right again after changes to
+ * a whole table of `size` bytes. Too few bytes are left as they are. */
+void table_reseal(uint8_t *data, size_t size);
 
 /* Payloads that a find visited. */
 typedef struct payload_list {

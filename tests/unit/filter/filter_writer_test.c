@@ -229,14 +229,26 @@ static void test_builder_answers(void **state)
     ksv_filter_options o = test_filter_options(1000, 0.001, 40, 1);
     ksv_filter_builder *b;
     assert_int_equal(ksv_filter_builder_open(&o, NULL, &b, NULL), KSV_OK);
-    for (uint64_t i = 0; i < 1000; i++)
+    for (uint64_t i = 0; i < 1000; i++) {
+        assert_false(i == 0 &&
+                     ksv_filter_builder_may_contain(b, test_hash(1, i)));
         ksv_filter_builder_add(b, test_hash(1, i));
+        assert_true(ksv_filter_builder_may_contain(b, test_hash(1, i)));
+    }
     unsigned wrong = 0;
     for (uint64_t i = 0; i < 1000; i++) {
         assert_true(ksv_filter_builder_may_contain(b, test_hash(1, i)));
         wrong += ksv_filter_builder_may_contain(b, test_hash(2, i));
     }
     assert_true(wrong < 10);
+    /* Writing does not end the filling. */
+    byte_file f;
+    byte_file_init(&f);
+    assert_int_equal(ksv_filter_builder_write(b, 1000, &f.base, NULL), KSV_OK);
+    byte_file_release(&f);
+    ksv_filter_builder_add(b, test_hash(3, 0));
+    assert_true(ksv_filter_builder_may_contain(b, test_hash(3, 0)));
+    assert_true(ksv_filter_builder_may_contain(b, test_hash(1, 999)));
     ksv_filter_builder_close(b);
     ksv_filter_builder_close(NULL);
 }

@@ -21,11 +21,15 @@ static uint64_t next_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
+static unsigned sorted_bits = 64;
+
 static int by_hash_then_payload(const void *a, const void *b)
 {
     const sort_entry *x = a, *y = b;
-    if (x->hash != y->hash)
-        return x->hash < y->hash ? -1 : 1;
+    uint64_t hx = ksv_hash_truncate(x->hash, sorted_bits);
+    uint64_t hy = ksv_hash_truncate(y->hash, sorted_bits);
+    if (hx != hy)
+        return hx < hy ? -1 : 1;
     return (x->payload > y->payload) - (x->payload < y->payload);
 }
 
@@ -38,20 +42,30 @@ static void check(size_t count, unsigned hash_bits, unsigned spread_bits)
     for (size_t i = 0; i < count; i++) {
         uint64_t hash = next_random(&random);
         hash &= ~(UINT64_MAX >> 1 >> (spread_bits - 1)) | 0xff;
-        model[i].hash = ksv_hash_truncate(hash, hash_bits);
+        model[i].hash = hash;
         model[i].payload = i;
         assert_int_equal(entry_sorter_add(sorter, hash, i, NULL), KSV_OK);
     }
     assert_int_equal(entry_sorter_count(sorter), count);
     assert_int_equal(entry_sorter_finish(sorter, hash_bits, NULL), KSV_OK);
     qsort(model, count, sizeof *model, by_hash_then_payload);
-    uint64_t distinct = 0;
+    uint64_t whole = 0, truncated = 0;
     for (size_t i = 0; i < count; i++)
-        distinct += i == 0 || model[i].hash != model[i - 1].hash;
+        whole += i == 0 || model[i].hash != model[i - 1].hash;
+    sorted_bits = hash_bits;
+    qsort(model, count, sizeof *model, by_hash_then_payload);
+    sorted_bits = 64;
+    for (size_t i = 0; i < count; i++)
+        truncated += i == 0 || ksv_hash_truncate(model[i].hash, hash_bits) !=
+                                   ksv_hash_truncate(model[i - 1].hash,
+                                                     hash_bits);
     if (count > 0)
         assert_memory_equal(entry_sorter_entries(sorter), model,
                             count * sizeof *model);
-    assert_true(entry_sorter_distinct(sorter) == distinct);
+    sorter_distinct distinct;
+    assert_int_equal(entry_sorter_distinct(sorter, &distinct, NULL), KSV_OK);
+    assert_true(distinct.whole == whole);
+    assert_true(distinct.truncated == truncated);
     free(model);
     entry_sorter_close(sorter);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory of the tool: growable bytes; without memory the tool ends. */
-#ifndef KSV_TOOLS_BUFFER_H
-#define KSV_TOOLS_BUFFER_H
+#ifndef KSV_TOOLS_BYTE_BUFFER_H
+#define KSV_TOOLS_BYTE_BUFFER_H
 
 #include <stddef.h>
 
 /* Like realloc(), but never NULL: says "out of memory" and exits with 2. */
-void *buffer_resize_memory(void *memory, size_t count, size_t size_bytes);
+void *resize_memory(void *memory, size_t count, size_t size_bytes);
 
 /* All zero is an empty buffer. */
 typedef struct byte_buffer {
@@ -16,9 +16,9 @@ typedef struct byte_buffer {
 } byte_buffer;
 
 /* Room for `extra_bytes` more behind what is used. */
-void buffer_reserve(byte_buffer *buffer, size_t extra_bytes);
-void buffer_add(byte_buffer *buffer, const void *data, size_t size_bytes);
-void buffer_add_text(byte_buffer *buffer, const char *text);
-void buffer_free(byte_buffer *buffer);
+void byte_buffer_reserve(byte_buffer *buffer, size_t extra_bytes);
+void byte_buffer_add(byte_buffer *buffer, const void *data, size_t size_bytes);
+void byte_buffer_add_text(byte_buffer *buffer, const char *text);
+void byte_buffer_free(byte_buffer *buffer);
 
 #endif
