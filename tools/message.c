@@ -13,7 +13,7 @@
 #include "text.h"
 
 /* A longer key is cut in messages. */
-#define MOST_KEY_BYTES 4096
+#define MOST_KEY_BYTES ((size_t)1 << 20)
 #define MOST_STATUS_BYTES 512
 
 /* Standard error is one for the process, and so is what is known of it. */

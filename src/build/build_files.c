@@ -187,7 +187,7 @@ ksv_status build_run_sum_up(build_run *run, ksv_error *error)
         const catalog_segment *segment = &run->state.segments[i];
         report->table_bytes += segment->table_bytes;
         report->filter_bytes += segment->filter_bytes;
-        report->filter_keys += segment->distinct_keys;
+        report->filter_keys += segment->filter_keys;
     }
     return count_new_keys(run, error);
 }

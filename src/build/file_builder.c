@@ -109,6 +109,8 @@ static ksv_status fill_file(file_run *run, file_scan_result *scanned,
         memcpy(file->layout, scanned->layout.data, scanned->layout.size);
     file_identity_record(file, &scanned->info);
     memcpy(file->fingerprint, scanned->fingerprint, sizeof file->fingerprint);
+    memcpy(file->content_hash, scanned->content_hash,
+           sizeof file->content_hash);
     file->data_kind = scanned->kind;
     file->content_bytes = scanned->content_bytes;
     return KSV_OK;

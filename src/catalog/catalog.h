@@ -37,10 +37,11 @@ typedef struct catalog_file {
     int64_t ctime_ns;
     uint64_t inode;
     uint64_t device;
-    uint8_t fingerprint[16];
-    uint32_t data_kind;     /* a datafile_kind, opaque here */
-    uint64_t content_bytes; /* uncompressed */
-    uint64_t records;       /* those without key included, bad ones not */
+    uint8_t fingerprint[16];  /* of its bytes on disk */
+    uint8_t content_hash[16]; /* of its whole content, uncompressed */
+    uint32_t data_kind;       /* a datafile_kind, opaque here */
+    uint64_t content_bytes;   /* uncompressed */
+    uint64_t records;         /* those without key included, bad ones not */
     uint64_t records_without_key;
     uint64_t bad_records;
     uint64_t longest_record_bytes;
@@ -55,6 +56,7 @@ typedef struct catalog_segment {
     uint64_t id; /* from 1; names its sidecars; never used again */
     uint64_t entries;
     uint64_t distinct_keys;
+    uint64_t filter_keys; /* truncated hashes, a few fewer than keys */
     unsigned payload_bits;
     uint8_t filter_id[16];
     uint8_t table_id[16];

@@ -55,7 +55,7 @@ static const char *check_segment(const catalog_segment *s)
     if (s->id == 0)
         return "a segment has no id";
     if (s->payload_bits < 1 || s->payload_bits > PAYLOAD_BITS_MOST ||
-        s->distinct_keys > s->entries)
+        s->distinct_keys > s->entries || s->filter_keys > s->distinct_keys)
         return "a segment has impossible counts";
     return NULL;
 }
@@ -183,6 +183,7 @@ ksv_status codec_put_file(byte_buffer *out, const catalog_file *file,
                               file->segment_id};
     KSV_TRY(put_numbers(out, before, sizeof before / sizeof before[0], error));
     KSV_TRY(put_id(out, file->fingerprint, error));
+    KSV_TRY(put_id(out, file->content_hash, error));
     KSV_TRY(put_numbers(out, after, sizeof after / sizeof after[0], error));
     KSV_TRY(buffer_put_bytes(out, file->given_path, strlen(file->given_path),
                              error));
@@ -200,6 +201,7 @@ static void get_file_numbers(byte_cursor *in, catalog_file *file)
     file->inode = cursor_u64(in);
     file->device = cursor_u64(in);
     get_id(in, file->fingerprint);
+    get_id(in, file->content_hash);
     file->data_kind = cursor_u32(in);
     if (cursor_u32(in) != 0)
         in->failed = true;
@@ -236,7 +238,8 @@ ksv_status codec_put_segment(byte_buffer *out, const catalog_segment *segment,
     if (wrong != NULL)
         return unusable(error, wrong);
     const uint64_t numbers[] = {segment->id, segment->entries,
-                                segment->distinct_keys, segment->payload_bits};
+                                segment->distinct_keys, segment->filter_keys,
+                                segment->payload_bits};
     const uint64_t sizes[] = {segment->filter_bytes, segment->table_bytes};
     KSV_TRY(
         put_numbers(out, numbers, sizeof numbers / sizeof numbers[0], error));
@@ -252,6 +255,7 @@ ksv_status codec_get_segment(byte_cursor *in, catalog_segment *segment,
     segment->id = cursor_u64(in);
     segment->entries = cursor_u64(in);
     segment->distinct_keys = cursor_u64(in);
+    segment->filter_keys = cursor_u64(in);
     segment->payload_bits = cursor_u32(in);
     bool reserved_used = cursor_u32(in) != 0;
     get_id(in, segment->filter_id);

@@ -63,7 +63,7 @@ static ksv_status sum_segments(index_snapshot *s, ksv_index_info *info,
         info->table_bytes += segment->table_bytes;
         info->filter_bytes += segment->filter_bytes;
         info->filter_bits += 8 * segment->filter_bytes;
-        info->filter_keys += segment->distinct_keys;
+        info->filter_keys += segment->filter_keys;
     }
     ksv_status status = segment_count_distinct(&s->place, segments, count,
                                                &info->distinct_keys, error);

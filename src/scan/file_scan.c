@@ -36,20 +36,29 @@ static ksv_status give_records(const file_scan *scan, record_reader *reader,
     }
 }
 
-static ksv_status give_all(const file_scan *scan, datafile_stream *stream,
-                           record_reader *reader, scan_record *batch,
+/* The objects that a scan works with. */
+typedef struct scan_parts {
+    datafile_stream *stream;
+    record_reader *reader;
+    hash_content *content;
+    scan_record *batch;
+} scan_parts;
+
+static ksv_status give_all(const file_scan *scan, const scan_parts *parts,
                            ksv_error *error)
 {
-    record_reader_begin(reader);
+    record_reader_begin(parts->reader);
     for (bool last = false; !last;) {
         const uint8_t *data;
         size_t size_bytes;
-        KSV_TRY(datafile_stream_next(stream, &data, &size_bytes, &last, error));
-        record_reader_feed(reader, data, size_bytes, last);
-        KSV_TRY(give_records(scan, reader, batch, error));
+        KSV_TRY(datafile_stream_next(parts->stream, &data, &size_bytes, &last,
+                                     error));
+        hash_content_add(parts->content, data, size_bytes);
+        record_reader_feed(parts->reader, data, size_bytes, last);
+        KSV_TRY(give_records(scan, parts->reader, parts->batch, error));
         if (scan->progress != NULL)
-            KSV_TRY(scan->progress(scan->ctx,
-                                   datafile_stream_disk_bytes(stream), error));
+            KSV_TRY(scan->progress(
+                scan->ctx, datafile_stream_disk_bytes(parts->stream), error));
     }
     return KSV_OK;
 }
@@ -99,15 +108,15 @@ static ksv_status check_unchanged(const file_scan *scan,
                      "changed while it was read");
 }
 
-static ksv_status scan_stream(const file_scan *scan, datafile_stream *stream,
-                              record_reader *reader, scan_record *batch,
+static ksv_status scan_stream(const file_scan *scan, const scan_parts *parts,
                               file_scan_result *result, ksv_error *error)
 {
+    datafile_stream *stream = parts->stream;
     datafile_stream_opened_as(stream, &result->info);
     wait_for_tick(&result->info);
     ksv_error problem;
     error_clear(&problem);
-    ksv_status status = give_all(scan, stream, reader, batch, &problem);
+    ksv_status status = give_all(scan, parts, &problem);
     /* Half-written data may look malformed: that it changes says more. */
     KSV_TRY(check_unchanged(scan, stream, &result->info, error));
     if (status != KSV_OK) {
@@ -123,8 +132,32 @@ static ksv_status scan_stream(const file_scan *scan, datafile_stream *stream,
     KSV_TRY(hash_fingerprint(datafile_stream_file(stream),
                              result->info.size_bytes, result->fingerprint,
                              error));
-    KSV_TRY(record_reader_layout(reader, &result->layout, error));
+    hash_content_finish(parts->content, result->content_hash);
+    KSV_TRY(record_reader_layout(parts->reader, &result->layout, error));
     return check_unchanged(scan, stream, &result->info, error);
+}
+
+static ksv_status open_parts(const file_scan *scan, scan_parts *parts,
+                             ksv_error *error)
+{
+    parts->batch =
+        memory_alloc(scan->allocator, BATCH_RECORDS * sizeof(scan_record));
+    if (parts->batch == NULL)
+        return error_set_memory(error);
+    KSV_TRY(hash_content_open(scan->allocator, &parts->content, error));
+    KSV_TRY(record_reader_open(scan->spec, scan->skip_bad_records,
+                               scan->allocator, &parts->reader, error));
+    return datafile_stream_open(scan->fs, scan->path, scan->allocator,
+                                &parts->stream, error);
+}
+
+static void close_parts(const file_scan *scan, scan_parts *parts)
+{
+    datafile_stream_close(parts->stream);
+    record_reader_close(parts->reader);
+    hash_content_close(parts->content);
+    memory_free(scan->allocator, parts->batch,
+                BATCH_RECORDS * sizeof(scan_record));
 }
 
 ksv_status file_scan_run(const file_scan *scan, file_scan_result *result,
@@ -132,23 +165,12 @@ ksv_status file_scan_run(const file_scan *scan, file_scan_result *result,
 {
     memset(result, 0, sizeof *result);
     buffer_init(&result->layout, scan->allocator);
-    datafile_stream *stream = NULL;
-    record_reader *reader = NULL;
-    size_t batch_bytes = BATCH_RECORDS * sizeof(scan_record);
-    scan_record *batch = memory_alloc(scan->allocator, batch_bytes);
-    ksv_status status =
-        batch == NULL ? error_set_memory(error)
-                      : datafile_stream_open(scan->fs, scan->path,
-                                             scan->allocator, &stream, error);
+    scan_parts parts = {NULL, NULL, NULL, NULL};
+    ksv_status status = open_parts(scan, &parts, error);
     if (status == KSV_OK)
-        status = record_reader_open(scan->spec, scan->skip_bad_records,
-                                    scan->allocator, &reader, error);
-    if (status == KSV_OK)
-        status = scan_stream(scan, stream, reader, batch, result, error);
+        status = scan_stream(scan, &parts, result, error);
     if (status != KSV_OK)
         error_replace_path(error, scan->given_path);
-    record_reader_close(reader);
-    datafile_stream_close(stream);
-    memory_free(scan->allocator, batch, batch_bytes);
+    close_parts(scan, &parts);
     return status;
 }

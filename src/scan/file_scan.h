@@ -40,9 +40,10 @@ typedef struct file_scan {
 typedef struct file_scan_result {
     ksv_file_info info; /* of the file, the same before and after */
     datafile_kind kind;
-    uint64_t content_bytes; /* uncompressed */
-    uint8_t fingerprint[16];
-    byte_buffer layout; /* released by the caller, on failure too */
+    uint64_t content_bytes;   /* uncompressed */
+    uint8_t fingerprint[16];  /* of the bytes on disk */
+    uint8_t content_hash[16]; /* of the whole content */
+    byte_buffer layout;       /* released by the caller, on failure too */
 } file_scan_result;
 
 /* Runs the scan. An error in the data names line and byte. A file that changes

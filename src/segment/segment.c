@@ -108,7 +108,7 @@ static ksv_status start_filter(const segment_place *place,
     KSV_TRY(
         check_identity(memcmp(info.options.id, segment->filter_id, 16) == 0 &&
                            info.file_bytes == segment->filter_bytes &&
-                           info.keys == segment->distinct_keys &&
+                           info.keys == segment->filter_keys &&
                            info.options.hash_bits == p->hash_bits &&
                            same_hasher(&info.options.hasher, &p->hasher),
                        "a filter", error));

@@ -70,7 +70,7 @@ static ksv_status check_entries(checker *c, ksv_error *error)
     if (c->entries != c->segment->entries)
         return corrupt(c, CATALOG_TABLE_ENDING, "wrong number of entries",
                        error);
-    if (c->distinct != c->segment->distinct_keys)
+    if (c->distinct != c->segment->filter_keys)
         return corrupt(c, CATALOG_TABLE_ENDING, "wrong number of keys", error);
     return KSV_OK;
 }

@@ -132,8 +132,8 @@ void segment_merge_close(segment_merge *merge)
     memory_free(a, merge, sizeof *merge);
 }
 
-static ksv_status count_distinct(segment_merge *merge, uint64_t *distinct,
-                                 ksv_error *error)
+static ksv_status count_hashes(segment_merge *merge, uint64_t *distinct,
+                               ksv_error *error)
 {
     uint64_t last_hash = 0;
     for (;;) {
@@ -152,14 +152,21 @@ ksv_status segment_count_distinct(const segment_place *place,
                                   size_t count, uint64_t *distinct,
                                   ksv_error *error)
 {
+    uint64_t keys = 0, hashes = 0, hashes_together = 0;
     *distinct = 0;
-    if (count == 1) {
-        *distinct = segments[0]->distinct_keys;
-        return KSV_OK;
+    for (size_t i = 0; i < count; i++) {
+        keys += segments[i]->distinct_keys;
+        hashes += segments[i]->filter_keys;
     }
-    segment_merge *merge;
-    KSV_TRY(segment_merge_open(place, segments, count, &merge, error));
-    ksv_status status = count_distinct(merge, distinct, error);
-    segment_merge_close(merge);
-    return status;
+    if (count > 1) {
+        segment_merge *merge;
+        KSV_TRY(segment_merge_open(place, segments, count, &merge, error));
+        ksv_status status = count_hashes(merge, &hashes_together, error);
+        segment_merge_close(merge);
+        KSV_TRY(status);
+        /* What several segments have in common was counted in each. */
+        keys -= hashes - hashes_together;
+    }
+    *distinct = keys;
+    return KSV_OK;
 }

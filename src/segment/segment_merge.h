@@ -29,7 +29,9 @@ ksv_status segment_merge_next(segment_merge *merge, merge_entry *entry,
                               bool *end, ksv_error *error);
 void segment_merge_close(segment_merge *merge);
 
-/* How many different hashes several segments hold together. */
+/* How many different keys several segments hold together: exactly for one
+ * segment; keys of different ones count as one when their truncated hashes are
+ * equal. */
 ksv_status segment_count_distinct(const segment_place *place,
                                   const catalog_segment *const *segments,
                                   size_t count, uint64_t *distinct,

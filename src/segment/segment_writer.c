@@ -26,8 +26,11 @@ static ksv_status open_filter(const segment_place *place,
     ksv_filter_options options = {.hash_bits = p->hash_bits,
                                   .hasher = p->hasher};
     memcpy(options.id, segment->filter_id, sizeof options.id);
-    KSV_TRY(ksv_filter_make_plan(entry_sorter_distinct(sorter), p->fpr,
-                                 p->hash_bits, &options.plan, error));
+    sorter_distinct distinct;
+    KSV_TRY(entry_sorter_distinct(sorter, &distinct, error));
+    segment->distinct_keys = distinct.whole;
+    KSV_TRY(ksv_filter_make_plan(distinct.truncated, p->fpr, p->hash_bits,
+                                 &options.plan, error));
     KSV_TRY(atomic_file_create(place->fs, place->directory, name,
                                place->allocator, &t->filter_file, error));
     return ksv_filter_writer_open(atomic_file_handle(t->filter_file), &options,
@@ -50,14 +53,16 @@ static ksv_status open_table(const segment_place *place, tee *t,
                                  place->allocator, &t->table, error);
 }
 
-static ksv_status feed(const entry_sorter *sorter, tee *t, ksv_error *error)
+static ksv_status feed(const entry_sorter *sorter, unsigned hash_bits, tee *t,
+                       ksv_error *error)
 {
     const sort_entry *entries = entry_sorter_entries(sorter);
     size_t count = entry_sorter_count(sorter);
     for (size_t i = 0; i < count; i++) {
-        KSV_TRY(ksv_filter_writer_add(t->filter, entries[i].hash, error));
-        KSV_TRY(ksv_table_writer_add(t->table, entries[i].hash,
-                                     entries[i].payload, error));
+        uint64_t hash = ksv_hash_truncate(entries[i].hash, hash_bits);
+        KSV_TRY(ksv_filter_writer_add(t->filter, hash, error));
+        KSV_TRY(
+            ksv_table_writer_add(t->table, hash, entries[i].payload, error));
     }
     return KSV_OK;
 }
@@ -69,7 +74,7 @@ static ksv_status finish(tee *t, catalog_segment *segment, ksv_error *error)
     KSV_TRY(ksv_filter_writer_finish(t->filter, &keys, error));
     KSV_TRY(ksv_table_writer_finish(t->table, &table, error));
     segment->entries = table.entries;
-    segment->distinct_keys = keys;
+    segment->filter_keys = keys;
     segment->table_bytes = table.file_bytes;
     ksv_file *file = atomic_file_handle(t->filter_file);
     ksv_file_info info;
@@ -104,7 +109,7 @@ ksv_status segment_write(const segment_place *place, const entry_sorter *sorter,
     if (status == KSV_OK)
         status = open_table(place, &t, segment, error);
     if (status == KSV_OK)
-        status = feed(sorter, &t, error);
+        status = feed(sorter, place->parameters->hash_bits, &t, error);
     if (status == KSV_OK)
         status = finish(&t, segment, error);
     ksv_filter_writer_close(t.filter);

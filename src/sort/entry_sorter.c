@@ -61,20 +61,26 @@ size_t entry_sorter_count(const entry_sorter *sorter)
     return sorter->count;
 }
 
-static unsigned digit_of(uint64_t hash, unsigned shift)
+/* A digit of the hash at `shift`, of which only bits in `mask` count. */
+typedef struct radix_digit {
+    unsigned shift;
+    uint64_t mask;
+} radix_digit;
+
+static unsigned digit_of(uint64_t hash, radix_digit digit)
 {
-    return (unsigned)(hash >> shift) & (DIGIT_VALUES - 1);
+    return (unsigned)((hash & digit.mask) >> digit.shift) & (DIGIT_VALUES - 1);
 }
 
 /* One stable pass of least-significant-digit radix sort. Returns false when all
  * entries share the digit, so that nothing had to move. */
 static bool sort_by_digit(const sort_entry *from, sort_entry *to, size_t count,
-                          unsigned shift)
+                          radix_digit digit)
 {
     size_t starts[DIGIT_VALUES] = {0};
     for (size_t i = 0; i < count; i++)
-        starts[digit_of(from[i].hash, shift)]++;
-    if (starts[digit_of(from[0].hash, shift)] == count)
+        starts[digit_of(from[i].hash, digit)]++;
+    if (starts[digit_of(from[0].hash, digit)] == count)
         return false;
     size_t sum = 0;
     for (size_t d = 0; d < DIGIT_VALUES; d++) {
@@ -83,7 +89,7 @@ static bool sort_by_digit(const sort_entry *from, sort_entry *to, size_t count,
         sum += here;
     }
     for (size_t i = 0; i < count; i++)
-        to[starts[digit_of(from[i].hash, shift)]++] = from[i];
+        to[starts[digit_of(from[i].hash, digit)]++] = from[i];
     return true;
 }
 
@@ -100,8 +106,9 @@ ksv_status entry_sorter_finish(entry_sorter *sorter, unsigned hash_bits,
     for (unsigned low = 64 - hash_bits; low < 64; low += DIGIT_BITS) {
         /* The topmost digit is taken from the top, so that the passes before
          * it may overlap it but never leave a bit out. */
-        unsigned shift = low + DIGIT_BITS <= 64 ? low : 64 - DIGIT_BITS;
-        if (sort_by_digit(sorter->entries, spare, sorter->count, shift)) {
+        radix_digit digit = {low + DIGIT_BITS <= 64 ? low : 64 - DIGIT_BITS,
+                             ksv_hash_truncate(UINT64_MAX, hash_bits)};
+        if (sort_by_digit(sorter->entries, spare, sorter->count, digit)) {
             sort_entry *sorted = spare;
             spare = sorter->entries;
             sorter->entries = sorted;
@@ -136,8 +143,7 @@ static ksv_status count_group(const entry_sorter *sorter, size_t from,
     ++*whole;
     if (i == count)
         return KSV_OK;
-    sort_entry *copy =
-        memory_alloc(&sorter->allocator, count * sizeof *copy);
+    sort_entry *copy = memory_alloc(&sorter->allocator, count * sizeof *copy);
     if (copy == NULL)
         return error_set_memory(error);
     memcpy(copy, group, count * sizeof *copy);

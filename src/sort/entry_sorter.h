@@ -33,7 +33,8 @@ size_t entry_sorter_count(const entry_sorter *sorter);
 ksv_status entry_sorter_finish(entry_sorter *sorter, unsigned hash_bits,
                                ksv_error *error);
 
-/* The sorted entries, with their whole hashes; valid until the sorter is closed.
+/* The sorted entries, with their whole hashes; valid until the sorter is
+ * closed.
  */
 const sort_entry *entry_sorter_entries(const entry_sorter *sorter);
 

@@ -51,6 +51,7 @@ static ksv_status compare_entries(const data_check *check,
 {
     const sort_entry *entries = entry_sorter_entries(sorter);
     size_t count = entry_sorter_count(sorter);
+    unsigned bits = check->place->parameters->hash_bits;
     for (size_t i = 0;; i++) {
         uint64_t hash, payload;
         bool end;
@@ -61,7 +62,7 @@ static ksv_status compare_entries(const data_check *check,
         if (end)
             return differs(check, entries[i].payload,
                            "a record is not in the table", error);
-        if (i == count || hash != entries[i].hash ||
+        if (i == count || hash != ksv_hash_truncate(entries[i].hash, bits) ||
             payload != entries[i].payload)
             return differs(check, payload,
                            "the table has a record that is not there", error);
@@ -102,8 +103,8 @@ static ksv_status compare_facts(const data_check *check, const data_walk *walk,
         return differs(check, KSV_NO_OFFSET, "another number of records",
                        error);
     if (scanned->content_bytes != file->content_bytes ||
-        memcmp(scanned->fingerprint, file->fingerprint,
-               sizeof file->fingerprint) != 0)
+        memcmp(scanned->content_hash, file->content_hash,
+               sizeof file->content_hash) != 0)
         return differs(check, KSV_NO_OFFSET, "other content", error);
     if (scanned->layout.size != file->layout_bytes ||
         memcmp(scanned->layout.data, file->layout, file->layout_bytes) != 0)

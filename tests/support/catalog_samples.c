@@ -85,6 +85,7 @@ static void add_segment(catalog_state *state, uint64_t *seed)
                          .filter_bytes = sample_random(seed),
                          .table_bytes = sample_random(seed)};
     s.distinct_keys = sample_below(seed, s.entries + 1);
+    s.filter_keys = sample_below(seed, s.distinct_keys + 1);
     fill(s.filter_id, sizeof s.filter_id, seed);
     fill(s.table_id, sizeof s.table_id, seed);
     if (catalog_state_add_segment(state, &s, NULL) != KSV_OK)
@@ -99,6 +100,7 @@ static void change_file(catalog_file *f, uint64_t *seed)
     f->inode = sample_random(seed);
     f->device = sample_random(seed);
     fill(f->fingerprint, sizeof f->fingerprint, seed);
+    fill(f->content_hash, sizeof f->content_hash, seed);
     f->data_kind = (uint32_t)sample_random(seed);
     f->content_bytes = sample_random(seed);
     f->records = sample_random(seed) >> 1;
@@ -210,6 +212,7 @@ static bool equal_files(const catalog_file *a, const catalog_file *b)
            a->ctime_ns == b->ctime_ns && a->inode == b->inode &&
            a->device == b->device &&
            memcmp(a->fingerprint, b->fingerprint, 16) == 0 &&
+           memcmp(a->content_hash, b->content_hash, 16) == 0 &&
            a->data_kind == b->data_kind &&
            a->content_bytes == b->content_bytes && a->records == b->records &&
            a->records_without_key == b->records_without_key &&
@@ -224,6 +227,7 @@ static bool equal_segments(const catalog_segment *a, const catalog_segment *b)
 {
     return a->id == b->id && a->entries == b->entries &&
            a->distinct_keys == b->distinct_keys &&
+           a->filter_keys == b->filter_keys &&
            a->payload_bits == b->payload_bits &&
            memcmp(a->filter_id, b->filter_id, 16) == 0 &&
            memcmp(a->table_id, b->table_id, 16) == 0 &&
