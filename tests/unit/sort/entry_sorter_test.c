@@ -56,9 +56,9 @@ static void check(size_t count, unsigned hash_bits, unsigned spread_bits)
     qsort(model, count, sizeof *model, by_hash_then_payload);
     sorted_bits = 64;
     for (size_t i = 0; i < count; i++)
-        truncated += i == 0 || ksv_hash_truncate(model[i].hash, hash_bits) !=
-                                   ksv_hash_truncate(model[i - 1].hash,
-                                                     hash_bits);
+        truncated +=
+            i == 0 || ksv_hash_truncate(model[i].hash, hash_bits) !=
+                          ksv_hash_truncate(model[i - 1].hash, hash_bits);
     if (count > 0)
         assert_memory_equal(entry_sorter_entries(sorter), model,
                             count * sizeof *model);
