@@ -92,9 +92,14 @@ void catalog_file_release(const ksv_allocator *allocator, catalog_file *file);
 const catalog_segment *catalog_find_segment(const catalog_state *state,
                                             uint64_t id);
 
+/* The file with that ordinal, or NULL. */
+const catalog_file *catalog_find_file(const catalog_state *state,
+                                      uint64_t ordinal);
+
 /* Names of the files in an index directory. */
 #define CATALOG_FILE_NAME "catalog.mdb"
 #define CATALOG_LOCK_NAME "lock"
+#define CATALOG_SCRATCH_NAME "catalog.new.tmp"
 #define CATALOG_COPY_ENDING ".ksc"
 #define CATALOG_FILTER_ENDING ".ksf"
 #define CATALOG_TABLE_ENDING ".kst"

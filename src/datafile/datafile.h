@@ -51,6 +51,7 @@ datafile_kind datafile_stream_kind(const datafile_stream *stream);
 uint64_t datafile_stream_disk_bytes(const datafile_stream *stream);
 uint64_t datafile_stream_content_bytes(const datafile_stream *stream);
 
+/* NULL is allowed. */
 void datafile_stream_close(datafile_stream *stream);
 
 /* Random access. Safe to share between threads. */
@@ -70,6 +71,7 @@ ksv_status datafile_read_at(datafile *file, uint64_t offset, void *buffer,
 /* The open file, borrowed. */
 ksv_file *datafile_file(datafile *file);
 
+/* NULL is allowed. */
 void datafile_close(datafile *file);
 
 #endif

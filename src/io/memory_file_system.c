@@ -179,10 +179,9 @@ static int find_or_make(memory_system *system, const char *path,
     int problem = memory_tree_find(&system->tree, path, &place);
     if (problem != 0)
         return problem;
-    if (place.node != NULL && place.node->is_directory)
+    if (place.trailing_slash ||
+        (place.node != NULL && place.node->is_directory))
         return EISDIR;
-    if (place.trailing_slash)
-        return place.node != NULL ? ENOTDIR : EISDIR;
     if (place.node == NULL)
         problem = memory_tree_make(&system->tree, &place, false);
     *node = place.node;

@@ -49,13 +49,14 @@ typedef struct scan_spec {
     bool record_end_cr;
     bool keep_padding;
     uint64_t record_size;
-    /* The key specifications as given, joined with ", ": for people. */
+    /* The key specifications in their shortest form, joined with ", ": for
+     * people. */
     char *key_text;
 } scan_spec;
 
 /* Checks and parses what a user gave. KSV_ERROR_ARGUMENT says what is wrong and
- * what would be right, KSV_ERROR_UNSUPPORTED names a format that cannot be
- * read. */
+ * what would be right. Whether the format can be read is the reader's to say.
+ */
 ksv_status scan_spec_create(const ksv_format_options *options,
                             const ksv_allocator *allocator, scan_spec **out,
                             ksv_error *error);
@@ -66,7 +67,8 @@ void scan_spec_destroy(scan_spec *spec);
 ksv_status scan_spec_encode(const scan_spec *spec, byte_buffer *out,
                             ksv_error *error);
 /* From untrusted bytes: KSV_ERROR_CORRUPT unless scan_spec_encode() could have
- * written them. */
+ * written them (a regular expression is not compiled here, but when a reader is
+ * opened), KSV_ERROR_VERSION for a later version of the form. */
 ksv_status scan_spec_decode(const void *data, size_t size_bytes,
                             const ksv_allocator *allocator, scan_spec **out,
                             ksv_error *error);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* A lock for the slow paths of objects that threads share. */
+#include "base/mutex.h"
+
+#include "base/error.h"
+
+ksv_status mutex_init(mutex *m, ksv_error *error)
+{
+    if (pthread_mutex_init(&m->handle, NULL) != 0)
+        return error_set_memory(error);
+    return KSV_OK;
+}
+
+void mutex_release(mutex *m)
+{
+    pthread_mutex_destroy(&m->handle);
+}
+
+/* A default mutex that its owner unlocks cannot fail. */
+void mutex_lock(mutex *m)
+{
+    (void)pthread_mutex_lock(&m->handle);
+}
+
+void mutex_unlock(mutex *m)
+{
+    (void)pthread_mutex_unlock(&m->handle);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* Does what the plan of a build says, file by file. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "build/build_run.h"
+#include "build/file_builder.h"
+#include "build/state_edit.h"
+#include "segment/segment_merge.h"
+
+void build_run_tell(build_run *run, const ksv_error *problem, bool is_warning)
+{
+    if (run->options.problem != NULL)
+        run->options.problem(run->options.problem_ctx, problem, is_warning);
+}
+
+segment_place build_run_place(const build_run *run)
+{
+    return (segment_place){.fs = run->fs,
+                           .directory = run->directory,
+                           .allocator = &run->allocator,
+                           .parameters = &run->state.parameters};
+}
+
+static void keep_failure(build_run *run, const ksv_error *problem)
+{
+    if (run->report->files_failed++ == 0)
+        run->first_failure = *problem;
+    build_run_tell(run, problem, false);
+}
+
+static void remember_place(ksv_place *place, const char *path, uint64_t offset)
+{
+    if (offset == KSV_NO_OFFSET || place->path[0] != '\0')
+        return;
+    strncpy(place->path, path, sizeof place->path - 1);
+    place->offset = offset;
+}
+
+static void count_file(build_run *run, const built_file *built)
+{
+    ksv_build_report *report = run->report;
+    const catalog_file *file = &built->file;
+    report->files_indexed++;
+    report->records += file->records;
+    report->records_without_key += file->records_without_key;
+    report->bad_records += file->bad_records;
+    report->data_bytes += file->size_bytes;
+    remember_place(&report->first_without_key, file->given_path,
+                   built->first_without_key);
+    remember_place(&report->first_bad, file->given_path, built->first_bad);
+}
+
+static void warn_if_empty(build_run *run, const built_file *built)
+{
+    if (built->file.content_bytes > 0)
+        return;
+    ksv_error warning;
+    error_set(&warning, KSV_OK, built->file.given_path, "data file is empty");
+    build_run_tell(run, &warning, true);
+}
+
+static ksv_status remember_segment(build_run *run, uint64_t id,
+                                   ksv_error *error)
+{
+    if (id == 0)
+        return KSV_OK;
+    void *items = run->new_segments;
+    KSV_TRY(memory_grow(&run->allocator, &items, &run->new_segment_capacity,
+                        run->new_segment_count + 1, sizeof *run->new_segments,
+                        error));
+    run->new_segments = items;
+    run->new_segments[run->new_segment_count++] = id;
+    return KSV_OK;
+}
+
+static ksv_status index_file(build_run *run, file_builder *builder,
+                             const planned_file *planned, ksv_error *error)
+{
+    built_file built;
+    ksv_error problem;
+    error_clear(&problem);
+    ksv_status status = file_builder_run(
+        builder, planned, run->state.next_segment_id, &built, &problem);
+    if (status != KSV_OK && built.failed_alone) {
+        keep_failure(run, &problem);
+        return KSV_OK;
+    }
+    if (status != KSV_OK) {
+        if (error != NULL)
+            *error = problem;
+        return status;
+    }
+    count_file(run, &built);
+    warn_if_empty(run, &built);
+    run->dirty = true;
+    status = remember_segment(run, built.file.segment_id, error);
+    if (status != KSV_OK) {
+        catalog_file_release(&run->allocator, &built.file);
+        return status;
+    }
+    return state_put_file(&run->state, planned, &built, error);
+}
+
+static void drop_file(build_run *run, const planned_file *planned)
+{
+    for (size_t i = 0; i < run->state.file_count; i++) {
+        if (strcmp(run->state.files[i].relative_path, planned->relative_path) !=
+            0)
+            continue;
+        state_drop_file(&run->state, i);
+        run->report->files_dropped++;
+        run->dirty = true;
+        return;
+    }
+}
+
+static ksv_status do_planned(build_run *run, file_builder *builder,
+                             const planned_file *planned, ksv_error *error)
+{
+    switch (planned->action) {
+    case PLAN_INDEX:
+        return index_file(run, builder, planned, error);
+    case PLAN_KEEP:
+    case PLAN_REFRESH:
+        run->report->files_unchanged++;
+        return state_refresh_file(&run->state, planned, &run->dirty, error);
+    case PLAN_DROP:
+        drop_file(run, planned);
+        return KSV_OK;
+    case PLAN_FAIL:
+        keep_failure(run, planned->problem);
+        return KSV_OK;
+    }
+    return KSV_OK;
+}
+
+ksv_status build_run_files(build_run *run, ksv_error *error)
+{
+    file_builder builder = {.place = build_run_place(run),
+                            .spec = run->spec,
+                            .options = &run->options,
+                            .progress = &run->progress,
+                            .parameters = &run->state.parameters};
+    for (size_t i = 0; i < run->plan.count; i++) {
+        if (run->plan.files[i].action != PLAN_INDEX)
+            continue;
+        builder.total_bytes += run->plan.files[i].size_bytes;
+        run->progress.now.files_total++;
+    }
+    run->progress.now.bytes_total = builder.total_bytes;
+    for (size_t i = 0; i < run->plan.count; i++)
+        KSV_TRY(do_planned(run, &builder, &run->plan.files[i], error));
+    return KSV_OK;
+}
+
+/* Keys that the segments of this run hold together. */
+static ksv_status count_new_keys(build_run *run, ksv_error *error)
+{
+    size_t count = run->new_segment_count;
+    if (count == 0)
+        return KSV_OK;
+    const catalog_segment **segments =
+        memory_zalloc_array(&run->allocator, count, sizeof *segments);
+    if (segments == NULL)
+        return error_set_memory(error);
+    for (size_t i = 0; i < count; i++)
+        segments[i] = catalog_find_segment(&run->state, run->new_segments[i]);
+    segment_place place = build_run_place(run);
+    ksv_status status = segment_count_distinct(
+        &place, segments, count, &run->report->distinct_keys, error);
+    memory_free(&run->allocator, segments, count * sizeof *segments);
+    return status;
+}
+
+ksv_status build_run_sum_up(build_run *run, ksv_error *error)
+{
+    ksv_build_report *report = run->report;
+    for (size_t i = 0; i < run->state.file_count; i++) {
+        const catalog_file *file = &run->state.files[i];
+        report->index_records += file->records;
+        report->index_keyed_records +=
+            file->records - file->records_without_key;
+    }
+    for (size_t i = 0; i < run->state.segment_count; i++) {
+        const catalog_segment *segment = &run->state.segments[i];
+        report->table_bytes += segment->table_bytes;
+        report->filter_bytes += segment->filter_bytes;
+        report->filter_keys += segment->distinct_keys;
+    }
+    return count_new_keys(run, error);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* What a build has to do: the files named against what the catalog holds. */
+#include "build/build_plan.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "catalog/file_identity.h"
+#include "io/file.h"
+#include "segment/segment_check.h"
+
+void build_plan_init(build_plan *plan, const ksv_allocator *allocator)
+{
+    *plan = (build_plan){.allocator = allocator};
+}
+
+static void release_file(const ksv_allocator *a, planned_file *file)
+{
+    memory_free_string(a, file->open_path);
+    memory_free_string(a, file->given_path);
+    memory_free_string(a, file->relative_path);
+    memory_free(a, file->problem, sizeof *file->problem);
+}
+
+void build_plan_release(build_plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++)
+        release_file(plan->allocator, &plan->files[i]);
+    memory_free(plan->allocator, plan->files,
+                plan->capacity * sizeof *plan->files);
+    build_plan_init(plan, plan->allocator);
+}
+
+static ksv_status copy_text(const ksv_allocator *a, const char *text,
+                            char **out, ksv_error *error)
+{
+    *out = memory_copy_string(a, text, strlen(text));
+    return *out != NULL ? KSV_OK : error_set_memory(error);
+}
+
+/* A new element at the end; all zero but `known`. */
+static ksv_status add_file(build_plan *plan, planned_file **file,
+                           ksv_error *error)
+{
+    void *items = plan->files;
+    KSV_TRY(memory_grow(plan->allocator, &items, &plan->capacity,
+                        plan->count + 1, sizeof *plan->files, error));
+    plan->files = items;
+    *file = &plan->files[plan->count++];
+    memset(*file, 0, sizeof **file);
+    (*file)->known = PLAN_NOT_KNOWN;
+    return KSV_OK;
+}
+
+/* Turns a problem of one file into a planned failure. */
+static ksv_status plan_failure(build_plan *plan, planned_file *file,
+                               const ksv_error *problem, ksv_error *error)
+{
+    file->action = PLAN_FAIL;
+    file->problem = memory_alloc(plan->allocator, sizeof *file->problem);
+    if (file->problem == NULL)
+        return error_set_memory(error);
+    *file->problem = *problem;
+    error_replace_path(file->problem, file->given_path);
+    return KSV_OK;
+}
+
+static size_t find_known(const catalog_state *state, const char *relative_path)
+{
+    for (size_t i = 0; i < state->file_count; i++)
+        if (strcmp(state->files[i].relative_path, relative_path) == 0)
+            return i;
+    return PLAN_NOT_KNOWN;
+}
+
+/* Whether the sidecars of a known file are whole. */
+static bool sidecars_are_whole(const plan_request *request,
+                               const catalog_file *file)
+{
+    if (file->segment_id == 0)
+        return true;
+    const catalog_segment *segment =
+        catalog_find_segment(request->state, file->segment_id);
+    return segment != NULL &&
+           segment_check(&request->place, segment, file->content_bytes, NULL) ==
+               KSV_OK;
+}
+
+/* Options that ask more of the data than was asked when it was indexed. */
+static bool must_be_read_again(const plan_request *request,
+                               const catalog_file *file)
+{
+    const ksv_build_options *options = request->options;
+    return (options->strict && file->records_without_key > 0) ||
+           (!options->skip_bad_records && file->bad_records > 0);
+}
+
+static ksv_status plan_known(build_plan *plan, const plan_request *request,
+                             planned_file *file, ksv_error *error)
+{
+    const catalog_file *known = &request->state->files[file->known];
+    file_identity identity;
+    ksv_error problem;
+    error_clear(&problem);
+    ksv_status status = file_identity_check(request->place.fs, file->open_path,
+                                            known, &identity, &problem);
+    if (status == KSV_ERROR_MEMORY)
+        return error_set_memory(error);
+    if (status != KSV_OK)
+        return plan_failure(plan, file, &problem, error);
+    if (identity == FILE_IDENTITY_MISSING) {
+        file->action = request->options->keep_missing ? PLAN_KEEP : PLAN_DROP;
+        if (!request->is_update) {
+            error_set(&problem, KSV_ERROR_IO, file->given_path,
+                      "no such file or directory");
+            return plan_failure(plan, file, &problem, error);
+        }
+        return KSV_OK;
+    }
+    bool unchanged =
+        identity == FILE_IDENTITY_SAME || identity == FILE_IDENTITY_TOUCHED;
+    if (!unchanged || !sidecars_are_whole(request, known) ||
+        must_be_read_again(request, known))
+        file->action = PLAN_INDEX;
+    else
+        file->action =
+            identity == FILE_IDENTITY_SAME ? PLAN_KEEP : PLAN_REFRESH;
+    return KSV_OK;
+}
+
+/* What kind of thing lies there; data files are regular files. */
+static ksv_status look_at(build_plan *plan, const plan_request *request,
+                          planned_file *file, ksv_error *error)
+{
+    ksv_error problem;
+    error_clear(&problem);
+    const ksv_file_system *fs = request->place.fs;
+    if (fs->info(fs->ctx, file->open_path, &file->info, &problem) != KSV_OK)
+        return plan_failure(plan, file, &problem, error);
+    file->size_bytes = file->info.size_bytes;
+    if (file->info.kind == KSV_FILE_DIRECTORY)
+        return error_set(error, KSV_ERROR_ARGUMENT, file->given_path,
+                         "is a directory");
+    if (file->info.kind != KSV_FILE_REGULAR)
+        return error_set(error, KSV_ERROR_ARGUMENT, file->given_path,
+                         "is not a regular file, so its records could not be "
+                         "read again");
+    return KSV_OK;
+}
+
+/* Fills in the identity of a named file; false in `*is_new` when the plan has
+ * it already. */
+static ksv_status identify(build_plan *plan, const plan_request *request,
+                           planned_file *file, bool *is_new, ksv_error *error)
+{
+    const ksv_allocator *a = plan->allocator;
+    char *canonical = NULL;
+    ksv_error problem;
+    error_clear(&problem);
+    *is_new = true;
+    if (path_canonical(file->given_path, a, &canonical, &problem) != KSV_OK)
+        return plan_failure(plan, file, &problem, error);
+    ksv_status status = path_relative(request->real_directory, canonical, a,
+                                      &file->relative_path, error);
+    memory_free_string(a, canonical);
+    KSV_TRY(status);
+    for (planned_file *other = plan->files; other < file; other++)
+        if (other->relative_path != NULL &&
+            strcmp(other->relative_path, file->relative_path) == 0)
+            *is_new = false;
+    file->known = find_known(request->state, file->relative_path);
+    return KSV_OK;
+}
+
+static ksv_status plan_one(build_plan *plan, const plan_request *request,
+                           const char *given_path, ksv_error *error)
+{
+    planned_file *file;
+    bool is_new;
+    KSV_TRY(add_file(plan, &file, error));
+    KSV_TRY(copy_text(plan->allocator, given_path, &file->given_path, error));
+    KSV_TRY(copy_text(plan->allocator, given_path, &file->open_path, error));
+    KSV_TRY(identify(plan, request, file, &is_new, error));
+    if (!is_new) {
+        release_file(plan->allocator, file);
+        plan->count--;
+        return KSV_OK;
+    }
+    bool vanished_is_fine = request->is_update && file->known != PLAN_NOT_KNOWN;
+    if (file->action != PLAN_FAIL && !vanished_is_fine)
+        KSV_TRY(look_at(plan, request, file, error));
+    if (file->action == PLAN_FAIL || file->known == PLAN_NOT_KNOWN)
+        return KSV_OK;
+    return plan_known(plan, request, file, error);
+}
+
+ksv_status build_plan_named(build_plan *plan, const plan_request *request,
+                            const char *const *files, size_t file_count,
+                            ksv_error *error)
+{
+    for (size_t i = 0; i < file_count; i++)
+        KSV_TRY(plan_one(plan, request, files[i], error));
+    return KSV_OK;
+}
+
+ksv_status build_plan_all(build_plan *plan, const plan_request *request,
+                          ksv_error *error)
+{
+    for (size_t i = 0; i < request->state->file_count; i++) {
+        const catalog_file *known = &request->state->files[i];
+        planned_file *file;
+        KSV_TRY(add_file(plan, &file, error));
+        file->known = i;
+        KSV_TRY(copy_text(plan->allocator, known->given_path, &file->given_path,
+                          error));
+        KSV_TRY(copy_text(plan->allocator, known->relative_path,
+                          &file->relative_path, error));
+        KSV_TRY(file_identity_path(request->place.fs, request->real_directory,
+                                   known, plan->allocator, &file->open_path,
+                                   error));
+        file->size_bytes = known->size_bytes;
+        KSV_TRY(plan_known(plan, request, file, error));
+    }
+    return KSV_OK;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* What a build has to do: the files named against what the catalog holds. */
+#ifndef KSV_BUILD_BUILD_PLAN_H
+#define KSV_BUILD_BUILD_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <keysieve/builder.h>
+
+#include "catalog/catalog.h"
+#include "segment/segment.h"
+
+typedef enum plan_action {
+    PLAN_INDEX = 0,   /* new, changed, or its sidecars are damaged */
+    PLAN_KEEP = 1,    /* as it was indexed */
+    PLAN_REFRESH = 2, /* the same, but its times have to be recorded anew */
+    PLAN_DROP = 3,    /* vanished */
+    PLAN_FAIL = 4     /* cannot be indexed: `problem` says why */
+} plan_action;
+
+#define PLAN_NOT_KNOWN SIZE_MAX
+
+typedef struct planned_file {
+    plan_action action;
+    char *open_path;
+    char *given_path;
+    char *relative_path;
+    size_t known; /* its place in the catalog's files, or PLAN_NOT_KNOWN */
+    uint64_t size_bytes;
+    ksv_file_info info;
+    ksv_error *problem; /* of PLAN_FAIL */
+} planned_file;
+
+typedef struct build_plan {
+    const ksv_allocator *allocator;
+    planned_file *files;
+    size_t count;
+    size_t capacity;
+} build_plan;
+
+/* What a plan is made from. Borrowed members. */
+typedef struct plan_request {
+    segment_place place;
+    const char *real_directory; /* of the index, canonical */
+    const catalog_state *state;
+    const ksv_build_options *options;
+    bool is_update; /* vanished files are dropped, not failures */
+} plan_request;
+
+void build_plan_init(build_plan *plan, const ksv_allocator *allocator);
+void build_plan_release(build_plan *plan);
+
+/* Plans the named files; a file named twice counts once. A directory, pipe or
+ * device is an error of the whole plan, other trouble one of the file. */
+ksv_status build_plan_named(build_plan *plan, const plan_request *request,
+                            const char *const *files, size_t file_count,
+                            ksv_error *error);
+
+/* Plans every file that the catalog holds. */
+ksv_status build_plan_all(build_plan *plan, const plan_request *request,
+                          ksv_error *error);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* The public builder: plan, index, one catalog commit. */
+#include <keysieve/builder.h>
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "build/build_run.h"
+#include "build/unique_check.h"
+#include "catalog/directory_size.h"
+#include "io/file.h"
+#include "segment/segment_writer.h"
+
+/* Kept of a hash when no key was met yet that would tell more. */
+#define UNKNOWN_HASH_BITS 44
+
+void ksv_build_options_init(ksv_build_options *options)
+{
+    memset(options, 0, sizeof *options);
+}
+
+static void start_run(build_run *run, const char *directory,
+                      const ksv_build_options *options,
+                      ksv_build_report *report)
+{
+    memset(run, 0, sizeof *run);
+    run->options = *options;
+    run->allocator = allocator_or_default(options->allocator);
+    run->fs = options->file_system != NULL ? options->file_system
+                                           : ksv_posix_file_system();
+    run->directory = directory;
+    run->report = report;
+    error_clear(&run->first_failure);
+    build_plan_init(&run->plan, &run->allocator);
+    build_progress_init(&run->progress, options->progress,
+                        options->progress_ctx);
+}
+
+static void end_run(build_run *run)
+{
+    build_plan_release(&run->plan);
+    scan_spec_destroy(run->spec);
+    if (run->has_state)
+        catalog_state_release(&run->state);
+    catalog_close(run->catalog);
+    memory_free_string(&run->allocator, run->real_directory);
+    memory_free(&run->allocator, run->new_segments,
+                run->new_segment_capacity * sizeof *run->new_segments);
+}
+
+static ksv_status open_index(build_run *run, ksv_error *error)
+{
+    bool repaired;
+    ksv_error damage;
+    error_clear(&damage);
+    KSV_TRY(catalog_open(run->fs, run->directory, &run->allocator,
+                         &run->catalog, &run->state, &repaired, &damage,
+                         error));
+    run->has_state = true;
+    if (repaired && damage.status != KSV_OK)
+        build_run_tell(run, &damage, true);
+    return path_real_directory(run->directory, &run->allocator,
+                               &run->real_directory, error);
+}
+
+/* An update needs an index; a damaged one may be repaired. */
+static ksv_status require_index(build_run *run, ksv_error *error)
+{
+    catalog_state state;
+    ksv_status status =
+        catalog_read(run->fs, run->directory, &run->allocator, &state, error);
+    if (status == KSV_OK)
+        catalog_state_release(&state);
+    return status == KSV_ERROR_CORRUPT ? KSV_OK : status;
+}
+
+static ksv_status make_plan(build_run *run, const char *const *files,
+                            size_t file_count, bool is_update, ksv_error *error)
+{
+    plan_request request = {.place = build_run_place(run),
+                            .real_directory = run->real_directory,
+                            .state = &run->state,
+                            .options = &run->options,
+                            .is_update = is_update};
+    if (is_update && file_count == 0)
+        return build_plan_all(&run->plan, &request, error);
+    return build_plan_named(&run->plan, &request, files, file_count, error);
+}
+
+static ksv_status commit(build_run *run, ksv_error *error)
+{
+    if (run->options.unique && run->new_segment_count > 0) {
+        segment_place place = build_run_place(run);
+        KSV_TRY(unique_check(&place, run->real_directory, run->spec,
+                             &run->state, error));
+    }
+    bool nothing_indexed =
+        run->report->files_indexed == 0 && run->state.generation == 0;
+    if (nothing_indexed)
+        return KSV_OK;
+    if (run->dirty) {
+        if (run->state.parameters.hash_bits == 0)
+            run->state.parameters.hash_bits = UNKNOWN_HASH_BITS;
+        KSV_TRY(run->fs->sync_directory(run->fs->ctx, run->directory, error));
+        KSV_TRY(catalog_commit(run->catalog, &run->state, error));
+        /* What was written belongs to the index from now on. */
+        run->new_segment_count = 0;
+    }
+    run->report->committed = true;
+    KSV_TRY(catalog_clean(run->catalog, &run->state, error));
+    return directory_size(run->fs, run->directory, &run->allocator,
+                          &run->report->index_bytes, error);
+}
+
+/* Sidecars of a build that was not committed. */
+static void remove_new_segments(build_run *run)
+{
+    segment_place place = build_run_place(run);
+    for (size_t i = 0; i < run->new_segment_count; i++)
+        segment_remove(&place, run->new_segments[i]);
+}
+
+static ksv_status work(build_run *run, const char *const *files,
+                       size_t file_count, bool is_update, ksv_error *error)
+{
+    KSV_TRY(open_index(run, error));
+    KSV_TRY(build_parameters_settle(run, error));
+    KSV_TRY(make_plan(run, files, file_count, is_update, error));
+    ksv_status status = build_run_files(run, error);
+    if (status == KSV_OK)
+        status = build_run_sum_up(run, error);
+    if (status == KSV_OK)
+        status = commit(run, error);
+    if (status != KSV_OK)
+        remove_new_segments(run);
+    return status;
+}
+
+static ksv_status run_build(const char *directory, const char *const *files,
+                            size_t file_count, const ksv_build_options *options,
+                            bool is_update, ksv_build_report *report,
+                            ksv_error *error)
+{
+    ksv_build_options defaults;
+    ksv_build_options_init(&defaults);
+    ksv_build_report unused;
+    if (report == NULL)
+        report = &unused;
+    memset(report, 0, sizeof *report);
+    build_run run;
+    start_run(&run, directory, options != NULL ? options : &defaults, report);
+    ksv_status status = is_update ? require_index(&run, error) : KSV_OK;
+    if (status == KSV_OK)
+        status = work(&run, files, file_count, is_update, error);
+    if (status == KSV_OK && run.first_failure.status != KSV_OK) {
+        status = run.first_failure.status;
+        if (error != NULL)
+            *error = run.first_failure;
+    }
+    report->elapsed_ns = clock_monotonic_ns() - run.progress.start_ns;
+    end_run(&run);
+    return status;
+}
+
+ksv_status ksv_build(const char *directory, const char *const *files,
+                     size_t file_count, const ksv_build_options *options,
+                     ksv_build_report *report, ksv_error *error)
+{
+    return run_build(directory, files, file_count, options, false, report,
+                     error);
+}
+
+ksv_status ksv_update(const char *directory, const char *const *files,
+                      size_t file_count, const ksv_build_options *options,
+                      ksv_build_report *report, ksv_error *error)
+{
+    return run_build(directory, files, file_count, options, true, report,
+                     error);
+}

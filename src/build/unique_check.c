@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds a key that occurs twice in an index. */
+#include "build/unique_check.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "catalog/file_identity.h"
+#include "scan/record_fetch.h"
+#include "segment/segment_merge.h"
+
+typedef struct unique_checker {
+    const segment_place *place;
+    const char *real_directory;
+    const catalog_state *state;
+    record_fetch *fetch;
+    const catalog_segment **segments;
+    const catalog_file **files; /* of the segments */
+    size_t count;
+    merge_entry *group; /* entries with equal hashes */
+    size_t group_size;
+    size_t group_capacity;
+} unique_checker;
+
+/* Appends the key of the record that `entry` stands for to `key`. */
+static ksv_status read_key(unique_checker *c, const merge_entry *entry,
+                           byte_buffer *key, ksv_error *error)
+{
+    const catalog_file *file = c->files[entry->segment];
+    const ksv_allocator *a = c->place->allocator;
+    char *path;
+    KSV_TRY(file_identity_path(c->place->fs, c->real_directory, file, a, &path,
+                               error));
+    datafile *opened = NULL;
+    ksv_status status = datafile_open(
+        c->place->fs, path, (datafile_kind)file->data_kind, a, &opened, error);
+    memory_free_string(a, path);
+    KSV_TRY(status);
+    record_source source = {opened,
+                            file->layout,
+                            file->layout_bytes,
+                            file->content_bytes,
+                            file->longest_record_bytes,
+                            file->records};
+    fetched_record fetched;
+    datafile_cost cost = {0, 0, 0};
+    status = record_fetch_at(c->fetch, &source, entry->payload, &fetched, &cost,
+                             error);
+    if (status == KSV_OK)
+        status = buffer_append(key, fetched.record.key,
+                               fetched.record.key_bytes, error);
+    else
+        error_replace_path(error, file->given_path);
+    datafile_close(opened);
+    return status;
+}
+
+static ksv_status duplicate(unique_checker *c, const merge_entry *first,
+                            const merge_entry *second, ksv_error *error)
+{
+    return error_set_at(error, KSV_ERROR_DUPLICATE,
+                        c->files[second->segment]->given_path, second->payload,
+                        "the key of this record is already that of %s, byte "
+                        "%llu",
+                        c->files[first->segment]->given_path,
+                        (unsigned long long)first->payload);
+}
+
+/* Compares the keys of a group two by two: groups of more than one key are
+ * collisions of the hash and hardly ever larger than two. */
+static ksv_status check_group(unique_checker *c, ksv_error *error)
+{
+    byte_buffer keys[2];
+    buffer_init(&keys[0], c->place->allocator);
+    buffer_init(&keys[1], c->place->allocator);
+    ksv_status status = KSV_OK;
+    for (size_t i = 1; i < c->group_size && status == KSV_OK; i++) {
+        buffer_clear(&keys[0]);
+        status = read_key(c, &c->group[i], &keys[0], error);
+        for (size_t j = 0; j < i && status == KSV_OK; j++) {
+            buffer_clear(&keys[1]);
+            status = read_key(c, &c->group[j], &keys[1], error);
+            if (status == KSV_OK && keys[0].size == keys[1].size &&
+                memcmp(keys[0].data, keys[1].data, keys[0].size) == 0)
+                status = duplicate(c, &c->group[j], &c->group[i], error);
+        }
+    }
+    buffer_release(&keys[0]);
+    buffer_release(&keys[1]);
+    return status;
+}
+
+static ksv_status add_to_group(unique_checker *c, const merge_entry *entry,
+                               ksv_error *error)
+{
+    void *items = c->group;
+    KSV_TRY(memory_grow(c->place->allocator, &items, &c->group_capacity,
+                        c->group_size + 1, sizeof *c->group, error));
+    c->group = items;
+    c->group[c->group_size++] = *entry;
+    return KSV_OK;
+}
+
+static ksv_status check_all(unique_checker *c, segment_merge *merge,
+                            ksv_error *error)
+{
+    for (;;) {
+        merge_entry entry;
+        bool end;
+        KSV_TRY(segment_merge_next(merge, &entry, &end, error));
+        bool new_group =
+            c->group_size == 0 || end || entry.hash != c->group[0].hash;
+        /* Two equal hashes are looked at at once: a key that occurs a million
+         * times must not be collected first. */
+        if (new_group || c->group_size == 2) {
+            KSV_TRY(check_group(c, error));
+            if (new_group)
+                c->group_size = 0;
+        }
+        if (end)
+            return KSV_OK;
+        KSV_TRY(add_to_group(c, &entry, error));
+    }
+}
+
+static ksv_status collect_segments(unique_checker *c, ksv_error *error)
+{
+    const ksv_allocator *a = c->place->allocator;
+    size_t room = c->state->file_count;
+    c->segments = memory_zalloc_array(a, room, sizeof *c->segments);
+    c->files = memory_zalloc_array(a, room, sizeof *c->files);
+    if (c->segments == NULL || c->files == NULL)
+        return error_set_memory(error);
+    for (size_t i = 0; i < room; i++) {
+        const catalog_segment *segment =
+            catalog_find_segment(c->state, c->state->files[i].segment_id);
+        if (segment == NULL)
+            continue;
+        c->segments[c->count] = segment;
+        c->files[c->count++] = &c->state->files[i];
+    }
+    return KSV_OK;
+}
+
+ksv_status unique_check(const segment_place *place, const char *real_directory,
+                        const scan_spec *spec, const catalog_state *state,
+                        ksv_error *error)
+{
+    const ksv_allocator *a = place->allocator;
+    unique_checker c = {
+        .place = place, .real_directory = real_directory, .state = state};
+    segment_merge *merge = NULL;
+    ksv_status status = collect_segments(&c, error);
+    if (status == KSV_OK)
+        status = record_fetch_open(spec, a, &c.fetch, error);
+    if (status == KSV_OK)
+        status = segment_merge_open(place, c.segments, c.count, &merge, error);
+    if (status == KSV_OK)
+        status = check_all(&c, merge, error);
+    segment_merge_close(merge);
+    record_fetch_close(c.fetch);
+    memory_free(a, c.segments, state->file_count * sizeof *c.segments);
+    memory_free(a, c.files, state->file_count * sizeof *c.files);
+    memory_free(a, c.group, c.group_capacity * sizeof *c.group);
+    return status;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* A filter written while hashes come in ascending order. */
+#include <keysieve/filter.h>
+
+#include <string.h>
+
+#include "base/error.h"
+#include "filter/bloom_block.h"
+#include "filter/filter_output.h"
+
+/* Blocks that are filled and written together: 64 KiB of them. */
+#define WINDOW_BLOCKS 1024
+
+struct ksv_filter_writer {
+    filter_output output;
+    uint64_t window_start; /* its first block */
+    uint64_t last_hash;
+    uint64_t keys;
+    ksv_status failed; /* that of the call that ended the writing */
+    bool finished;
+    uint8_t window[WINDOW_BLOCKS * BLOOM_BLOCK_BYTES];
+};
+
+ksv_status ksv_filter_writer_open(ksv_file *file,
+                                  const ksv_filter_options *options,
+                                  const ksv_allocator *allocator,
+                                  ksv_filter_writer **writer, ksv_error *error)
+{
+    *writer = NULL;
+    ksv_allocator a = allocator_or_default(allocator);
+    ksv_filter_writer *w = memory_zalloc(&a, sizeof *w);
+    if (w == NULL)
+        return error_set_memory(error);
+    ksv_status status =
+        filter_output_begin(&w->output, file, options, allocator, error);
+    if (status != KSV_OK) {
+        ksv_filter_writer_close(w);
+        return status;
+    }
+    *writer = w;
+    return KSV_OK;
+}
+
+static uint64_t window_end(const ksv_filter_writer *w)
+{
+    uint64_t end = w->window_start + WINDOW_BLOCKS;
+    uint64_t blocks = w->output.options.plan.blocks;
+    return end < blocks ? end : blocks;
+}
+
+/* Writes the window and begins the next one. */
+static ksv_status advance(ksv_filter_writer *w, ksv_error *error)
+{
+    uint64_t end = window_end(w);
+    size_t size_bytes = (size_t)(end - w->window_start) * BLOOM_BLOCK_BYTES;
+    w->failed = filter_output_body(&w->output, w->window, size_bytes, error);
+    if (w->failed != KSV_OK)
+        return w->failed;
+    memset(w->window, 0, size_bytes);
+    w->window_start = end;
+    return KSV_OK;
+}
+
+static ksv_status check_open(const ksv_filter_writer *w, ksv_error *error)
+{
+    if (w->failed != KSV_OK)
+        return error_set(error, w->failed, NULL,
+                         "an earlier write to the filter failed");
+    if (w->finished)
+        return error_set(error, KSV_ERROR_ARGUMENT, NULL,
+                         "the filter is finished already");
+    return KSV_OK;
+}
+
+static ksv_status check_hash(const ksv_filter_writer *w, uint64_t hash,
+                             ksv_error *error)
+{
+    if (hash != ksv_hash_truncate(hash, w->output.options.hash_bits))
+        return error_set(error, KSV_ERROR_ARGUMENT, NULL,
+                         "a hash has more than %u bits",
+                         w->output.options.hash_bits);
+    if (hash < w->last_hash)
+        return error_set(error, KSV_ERROR_ARGUMENT, NULL,
+                         "hashes are not in ascending order");
+    return KSV_OK;
+}
+
+ksv_status ksv_filter_writer_add(ksv_filter_writer *writer, uint64_t hash,
+                                 ksv_error *error)
+{
+    KSV_TRY(check_open(writer, error));
+    KSV_TRY(check_hash(writer, hash, error));
+    if (hash == writer->last_hash && writer->keys > 0)
+        return KSV_OK;
+    const ksv_filter_plan *plan = &writer->output.options.plan;
+    uint64_t number = bloom_block_number(hash, plan->blocks);
+    while (number >= window_end(writer))
+        KSV_TRY(advance(writer, error));
+    uint64_t place = number - writer->window_start;
+    bloom_block_add(writer->window + place * BLOOM_BLOCK_BYTES, hash,
+                    plan->hash_functions);
+    writer->last_hash = hash;
+    writer->keys++;
+    return KSV_OK;
+}
+
+ksv_status ksv_filter_writer_finish(ksv_filter_writer *writer, uint64_t *keys,
+                                    ksv_error *error)
+{
+    KSV_TRY(check_open(writer, error));
+    while (writer->window_start < writer->output.options.plan.blocks)
+        KSV_TRY(advance(writer, error));
+    writer->failed = filter_output_finish(&writer->output, writer->keys, error);
+    if (writer->failed != KSV_OK)
+        return writer->failed;
+    writer->finished = true;
+    if (keys != NULL)
+        *keys = writer->keys;
+    return KSV_OK;
+}
+
+void ksv_filter_writer_close(ksv_filter_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    filter_output_release(&writer->output);
+    ksv_allocator a = writer->output.allocator;
+    memory_free(&a, writer, sizeof *writer);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* A file for reading that holds no descriptor between reads. */
+#ifndef KSV_IO_REOPENING_FILE_H
+#define KSV_IO_REOPENING_FILE_H
+
+#include <keysieve/io.h>
+#include <keysieve/memory.h>
+
+/* As `fs->open_read`, but the file is opened anew for each operation, so that
+ * any number can be in use at once; a missing file is told by this call. The
+ * file found later under the path may be another. Safe for many threads. */
+ksv_status reopening_file_open(const ksv_file_system *fs, const char *path,
+                               const ksv_allocator *allocator, ksv_file **file,
+                               ksv_error *error);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* The public lookups: arguments, snapshot, and the calls that do the work. */
+#include <keysieve/index.h>
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "io/file.h"
+#include "lookup/index_handle.h"
+#include "lookup/linear_scan.h"
+#include "lookup/lookup_session.h"
+#include "lookup/record_source.h"
+
+/* A build may replace sidecars that a snapshot has not opened yet, then the
+ * lookup begins again in the newer state; not for ever. */
+enum { REFRESHES_MAX = 16 };
+
+/* One call of a public function. */
+typedef struct lookup_call {
+    ksv_index *index;
+    shared_snapshot *shared;
+    lookup_session session;
+    bool has_session;
+    unsigned refreshes;
+} lookup_call;
+
+static void end_call(lookup_call *call)
+{
+    if (call->has_session)
+        lookup_session_close(&call->session);
+    index_release(call->index, call->shared);
+    call->has_session = false;
+    call->shared = NULL;
+}
+
+static ksv_status begin_call(lookup_call *call, ksv_index *index,
+                             ksv_error *error)
+{
+    call->index = index;
+    call->shared = index_acquire(index);
+    ksv_status status =
+        lookup_session_open(&call->session, call->shared->snapshot, error);
+    call->has_session = status == KSV_OK;
+    if (status != KSV_OK)
+        end_call(call);
+    return status;
+}
+
+/* Whether a failure comes from a state that a build has replaced: then the call
+ * goes on in the newer one. */
+static bool continue_in_newer(lookup_call *call, ksv_status status)
+{
+    bool may_be_old = status == KSV_ERROR_CORRUPT || status == KSV_ERROR_STALE;
+    if (!may_be_old || call->refreshes++ == REFRESHES_MAX ||
+        !index_refresh(call->index, call->shared))
+        return false;
+    ksv_index *index = call->index;
+    end_call(call);
+    return begin_call(call, index, NULL) == KSV_OK;
+}
+
+static void add_receipt(ksv_receipt *sum, const ksv_receipt *one)
+{
+    if (sum == NULL)
+        return;
+    sum->keys += one->keys;
+    sum->found += one->found;
+    sum->filter_probes += one->filter_probes;
+    sum->filter_positives += one->filter_positives;
+    sum->false_positives += one->false_positives;
+    sum->table_pages_read += one->table_pages_read;
+    sum->data_reads += one->data_reads;
+    sum->bytes_read += one->bytes_read;
+    sum->bytes_inflated += one->bytes_inflated;
+    sum->files_opened += one->files_opened;
+    sum->elapsed_ns += one->elapsed_ns;
+}
+
+/* Looks one key up. Only as long as nothing was visited may it begin again. */
+static ksv_status get_key(lookup_call *call, const lookup_request *request,
+                          uint64_t *found, ksv_receipt *receipt,
+                          ksv_error *error)
+{
+    for (;;) {
+        memset(receipt, 0, sizeof *receipt);
+        ksv_status status =
+            lookup_key(&call->session, request, found, receipt, error);
+        if (status == KSV_OK || *found > 0 || !continue_in_newer(call, status))
+            return status;
+    }
+}
+
+static ksv_status get_one(lookup_call *call, const lookup_request *request,
+                          ksv_receipt *receipt, ksv_error *error)
+{
+    uint64_t found;
+    KSV_TRY(get_key(call, request, &found, receipt, error));
+    if (found == 0 && !request->visit(request->ctx, request->key_number, NULL))
+        return error_set(error, KSV_ERROR_CANCELLED, NULL, "stopped");
+    return KSV_OK;
+}
+
+static ksv_status get_all(lookup_call *call, const ksv_key *keys,
+                          size_t key_count, const ksv_lookup_options *options,
+                          ksv_record_fn visit, void *ctx, ksv_receipt *sum,
+                          ksv_receipt *receipts, ksv_error *error)
+{
+    for (size_t i = 0; i < key_count; i++) {
+        lookup_request request = {.key = keys[i],
+                                  .key_number = i,
+                                  .first_only = options->first_only,
+                                  .no_data = options->no_data,
+                                  .visit = visit,
+                                  .ctx = ctx};
+        ksv_receipt receipt;
+        uint64_t start_ns = clock_monotonic_ns();
+        ksv_status status = get_one(call, &request, &receipt, error);
+        receipt.elapsed_ns = clock_monotonic_ns() - start_ns;
+        add_receipt(sum, &receipt);
+        if (receipts != NULL)
+            receipts[i] = receipt;
+        KSV_TRY(status);
+    }
+    return KSV_OK;
+}
+
+static ksv_status scan_all(lookup_call *call, const ksv_key *keys,
+                           size_t key_count, const ksv_lookup_options *options,
+                           ksv_record_fn visit, void *ctx, ksv_receipt *sum,
+                           ksv_error *error)
+{
+    ksv_receipt receipt;
+    memset(&receipt, 0, sizeof receipt);
+    uint64_t start_ns = clock_monotonic_ns();
+    ksv_status status = linear_scan(call->shared->snapshot, keys, key_count,
+                                    options, visit, ctx, &receipt, error);
+    receipt.elapsed_ns = clock_monotonic_ns() - start_ns;
+    add_receipt(sum, &receipt);
+    return status;
+}
+
+ksv_status ksv_get(ksv_index *index, const ksv_key *keys, size_t key_count,
+                   const ksv_lookup_options *options, ksv_record_fn visit,
+                   void *ctx, ksv_receipt *receipt, ksv_receipt *receipts,
+                   ksv_error *error)
+{
+    static const ksv_lookup_options defaults = {false, false, false};
+    if (options == NULL)
+        options = &defaults;
+    if (receipts != NULL)
+        memset(receipts, 0, key_count * sizeof *receipts);
+    lookup_call call = {0};
+    KSV_TRY(begin_call(&call, index, error));
+    ksv_status status = options->linear_scan
+                            ? scan_all(&call, keys, key_count, options, visit,
+                                       ctx, receipt, error)
+                            : get_all(&call, keys, key_count, options, visit,
+                                      ctx, receipt, receipts, error);
+    end_call(&call);
+    return status;
+}
+
+typedef struct first_copy {
+    void *buffer;
+    size_t capacity_bytes;
+    uint64_t *length;
+    bool *found;
+    ksv_status status;
+    ksv_error *error;
+} first_copy;
+
+static bool copy_first(void *ctx, size_t key_number, const ksv_record *record)
+{
+    (void)key_number;
+    first_copy *copy = ctx;
+    if (record == NULL)
+        return true;
+    *copy->found = true;
+    *copy->length = record->length;
+    size_t room = copy->capacity_bytes;
+    if (room > record->length)
+        room = (size_t)record->length;
+    size_t got;
+    if (record->data != NULL)
+        memcpy(copy->buffer, record->data, room);
+    else
+        copy->status =
+            ksv_record_read(record, 0, copy->buffer, room, &got, copy->error);
+    return true;
+}
+
+ksv_status ksv_get_first(ksv_index *index, const void *key, size_t key_bytes,
+                         void *buffer, size_t capacity_bytes, uint64_t *length,
+                         bool *found, ksv_receipt *receipt, ksv_error *error)
+{
+    *found = false;
+    *length = 0;
+    const ksv_key asked = {key, key_bytes};
+    const ksv_lookup_options options = {.first_only = true};
+    first_copy copy = {buffer, capacity_bytes, length, found, KSV_OK, error};
+    KSV_TRY(ksv_get(index, &asked, 1, &options, copy_first, &copy, receipt,
+                    NULL, error));
+    return copy.status;
+}
+
+static ksv_status has_one(lookup_call *call, ksv_key key, bool filters_only,
+                          bool *found, ksv_receipt *receipt, ksv_error *error)
+{
+    if (!filters_only) {
+        lookup_request request = {.key = key, .first_only = true};
+        uint64_t count;
+        ksv_status status = get_key(call, &request, &count, receipt, error);
+        *found = count > 0;
+        return status;
+    }
+    for (;;) {
+        memset(receipt, 0, sizeof *receipt);
+        ksv_status status =
+            lookup_maybe(&call->session, key, found, receipt, error);
+        if (status == KSV_OK || !continue_in_newer(call, status))
+            return status;
+    }
+}
+
+ksv_status ksv_has(ksv_index *index, const ksv_key *keys, size_t key_count,
+                   bool filters_only, bool *found, ksv_receipt *receipt,
+                   ksv_receipt *receipts, ksv_error *error)
+{
+    lookup_call call = {0};
+    KSV_TRY(begin_call(&call, index, error));
+    ksv_status status = KSV_OK;
+    for (size_t i = 0; i < key_count && status == KSV_OK; i++) {
+        ksv_receipt one;
+        uint64_t start_ns = clock_monotonic_ns();
+        status = has_one(&call, keys[i], filters_only, &found[i], &one, error);
+        one.elapsed_ns = clock_monotonic_ns() - start_ns;
+        add_receipt(receipt, &one);
+        if (receipts != NULL)
+            receipts[i] = one;
+    }
+    end_call(&call);
+    return status;
+}
+
+ksv_status ksv_record_read(const ksv_record *record, uint64_t position,
+                           void *buffer, size_t size_bytes, size_t *got_bytes,
+                           ksv_error *error)
+{
+    *got_bytes = 0;
+    const lookup_source *source = record->source;
+    if (source == NULL)
+        return error_set(error, KSV_ERROR_ARGUMENT, record->file,
+                         "this record cannot be read");
+    if (position >= source->length)
+        return KSV_OK;
+    if (size_bytes > source->length - position)
+        size_bytes = (size_t)(source->length - position);
+    datafile_cost cost = {0, 0, 0};
+    ksv_status status =
+        datafile_read_at(source->data, source->offset + position, buffer,
+                         size_bytes, got_bytes, &cost, error);
+    lookup_add_cost(source->receipt, &cost);
+    if (status == KSV_OK && *got_bytes == size_bytes)
+        return KSV_OK;
+    if (status == KSV_OK)
+        status = error_set(error, KSV_ERROR_STALE, NULL,
+                           "changed while a record of it was read");
+    error_replace_path(error, source->given_path);
+    return status;
+}
+
+ksv_status ksv_index_keys(ksv_index *index, ksv_record_fn visit, void *ctx,
+                          ksv_error *error)
+{
+    shared_snapshot *shared = index_acquire(index);
+    ksv_status status = linear_keys(shared->snapshot, visit, ctx, error);
+    index_release(index, shared);
+    return status;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* What an index holds and what it costs. */
+#include <keysieve/index.h>
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "catalog/directory_size.h"
+#include "lookup/index_handle.h"
+#include "scan/record_reader.h"
+#include "segment/segment_merge.h"
+
+static ksv_file_state state_of(file_identity identity)
+{
+    switch (identity) {
+    case FILE_IDENTITY_SAME:
+    case FILE_IDENTITY_TOUCHED:
+        return KSV_STATE_OK;
+    case FILE_IDENTITY_MISSING:
+        return KSV_STATE_MISSING;
+    default:
+        return KSV_STATE_STALE;
+    }
+}
+
+static ksv_status fill_files(index_snapshot *s, ksv_index_file *files,
+                             ksv_index_info *info)
+{
+    for (size_t i = 0; i < s->state.file_count; i++) {
+        const catalog_file *facts = s->files[i].facts;
+        /* A file that may not even be looked at cannot be relied on. */
+        file_identity identity = FILE_IDENTITY_CHANGED;
+        if (snapshot_identity(s, i, &identity, NULL) != KSV_OK)
+            identity = FILE_IDENTITY_CHANGED;
+        files[i] =
+            (ksv_index_file){.file = facts->given_path,
+                             .bytes = facts->size_bytes,
+                             .records = facts->records,
+                             .records_without_key = facts->records_without_key,
+                             .bad_records = facts->bad_records,
+                             .state = state_of(identity)};
+        info->records += facts->records;
+        info->records_without_key += facts->records_without_key;
+        info->bad_records += facts->bad_records;
+        info->data_bytes += facts->size_bytes;
+    }
+    return KSV_OK;
+}
+
+static ksv_status sum_segments(index_snapshot *s, ksv_index_info *info,
+                               ksv_error *error)
+{
+    size_t count = s->segment_count;
+    info->segments = count;
+    const catalog_segment **segments =
+        memory_zalloc_array(&s->allocator, count, sizeof *segments);
+    if (segments == NULL)
+        return error_set_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        const catalog_segment *segment = s->segments[i].facts;
+        segments[i] = segment;
+        info->table_bytes += segment->table_bytes;
+        info->filter_bytes += segment->filter_bytes;
+        info->filter_bits += 8 * segment->filter_bytes;
+        info->filter_keys += segment->distinct_keys;
+    }
+    ksv_status status = segment_count_distinct(&s->place, segments, count,
+                                               &info->distinct_keys, error);
+    memory_free(&s->allocator, segments, count * sizeof *segments);
+    return status;
+}
+
+static ksv_status fill_info(index_snapshot *s, ksv_index_file *files,
+                            ksv_index_info *info, ksv_error *error)
+{
+    const catalog_parameters *p = &s->state.parameters;
+    info->generation = s->state.generation;
+    info->format = s->spec->format;
+    info->key = s->spec->key_text;
+    info->organisation = p->organisation;
+    info->hash = p->hasher.kind;
+    info->hash_bits = p->hash_bits;
+    info->fpr = p->fpr;
+    info->files = files;
+    info->file_count = s->state.file_count;
+    KSV_TRY(fill_files(s, files, info));
+    KSV_TRY(sum_segments(s, info, error));
+    return directory_size(s->fs, s->directory, &s->allocator,
+                          &info->index_bytes, error);
+}
+
+/* Hands what the last call gave out back and keeps this one's. */
+static void keep_info(ksv_index *index, shared_snapshot *shared,
+                      ksv_index_file *files)
+{
+    memory_free(&index->allocator, index->info_files,
+                index->info_file_count * sizeof *index->info_files);
+    index_release(index, index->info_snapshot);
+    index->info_files = files;
+    index->info_file_count = shared->snapshot->state.file_count;
+    index->info_snapshot = shared;
+}
+
+ksv_status ksv_index_get_info(ksv_index *index, ksv_index_info *info,
+                              ksv_error *error)
+{
+    memset(info, 0, sizeof *info);
+    shared_snapshot *shared = index_acquire(index);
+    ksv_index_file *files = memory_zalloc_array(
+        &index->allocator, shared->snapshot->state.file_count, sizeof *files);
+    if (files == NULL) {
+        index_release(index, shared);
+        return error_set_memory(error);
+    }
+    keep_info(index, shared, files);
+    return fill_info(shared->snapshot, files, info, error);
+}
+
+/* The header line lies in the first file that has one. */
+static ksv_status read_header(index_snapshot *s, void *buffer,
+                              size_t capacity_bytes, uint64_t *length,
+                              ksv_error *error)
+{
+    for (size_t i = 0; i < s->state.file_count; i++) {
+        const catalog_file *facts = s->files[i].facts;
+        uint64_t offset;
+        KSV_TRY(record_layout_header(facts->layout, facts->layout_bytes,
+                                     &offset, length, error));
+        if (*length == 0)
+            continue;
+        ksv_receipt receipt;
+        memset(&receipt, 0, sizeof receipt);
+        datafile *data;
+        KSV_TRY(snapshot_data(s, i, &data, &receipt, error));
+        size_t wanted =
+            *length < capacity_bytes ? (size_t)*length : capacity_bytes;
+        size_t got;
+        return datafile_read_at(data, offset, buffer, wanted, &got, NULL,
+                                error);
+    }
+    return KSV_OK;
+}
+
+ksv_status ksv_index_header(ksv_index *index, void *buffer,
+                            size_t capacity_bytes, uint64_t *length,
+                            ksv_error *error)
+{
+    *length = 0;
+    shared_snapshot *shared = index_acquire(index);
+    ksv_status status =
+        read_header(shared->snapshot, buffer, capacity_bytes, length, error);
+    index_release(index, shared);
+    return status;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* A committed state of an index with what lookups open of it on the way. */
+#ifndef KSV_LOOKUP_INDEX_SNAPSHOT_H
+#define KSV_LOOKUP_INDEX_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <keysieve/builder.h>
+#include <keysieve/index.h>
+
+#include "base/mutex.h"
+#include "catalog/catalog.h"
+#include "catalog/file_identity.h"
+#include "datafile/datafile.h"
+#include "scan/scan_spec.h"
+#include "segment/segment.h"
+
+/* A data file. What is not `facts` is filled when it is first needed. */
+typedef struct snapshot_file {
+    const catalog_file *facts;
+    char *path;
+    datafile *data;
+    file_identity identity;
+    uint64_t identity_until_ns; /* asked again after this; 0: never asked */
+} snapshot_file;
+
+/* A segment. Filters that cannot be used answer "maybe" to everything. */
+typedef struct snapshot_segment {
+    const catalog_segment *facts;
+    size_t file; /* the data file that its payloads are offsets in */
+    segment_filter filter;
+    bool filter_unusable;
+    segment_table table;
+} snapshot_segment;
+
+/* Safe to share between threads: all that changes is guarded by `lock`, and
+ * what was opened stays open and in its place until the snapshot is closed. */
+typedef struct index_snapshot {
+    ksv_allocator allocator;
+    const ksv_file_system *fs;
+    char *directory;
+    ksv_problem_fn problem; /* or NULL */
+    void *problem_ctx;
+    catalog_state state;
+    bool has_state;
+    scan_spec *spec;
+    snapshot_file *files;
+    snapshot_segment *segments; /* in the order of their files */
+    size_t segment_count;
+    segment_place place;
+    mutex lock;
+    bool has_lock;
+} index_snapshot;
+
+/* Reads the committed state. */
+ksv_status index_snapshot_open(const char *directory,
+                               const ksv_index_options *options,
+                               index_snapshot **out, ksv_error *error);
+void index_snapshot_close(index_snapshot *snapshot);
+
+/* The filter of a segment, or NULL when it cannot be used (told once as a
+ * warning). A file opened is counted in `receipt`. */
+ksv_status snapshot_filter(index_snapshot *snapshot, size_t segment,
+                           ksv_filter **filter, ksv_receipt *receipt,
+                           ksv_error *error);
+
+/* Gives up a filter that failed while it was probed. */
+void snapshot_filter_failed(index_snapshot *snapshot, size_t segment,
+                            const ksv_error *problem);
+
+ksv_status snapshot_table(index_snapshot *snapshot, size_t segment,
+                          ksv_table **table, ksv_receipt *receipt,
+                          ksv_error *error);
+
+/* Opens a data file after checking that it is what was indexed:
+ * KSV_ERROR_STALE otherwise. */
+ksv_status snapshot_data(index_snapshot *snapshot, size_t file, datafile **data,
+                         ksv_receipt *receipt, ksv_error *error);
+
+/* What became of a data file; asked of the file system at most once a second.
+ */
+ksv_status snapshot_identity(index_snapshot *snapshot, size_t file,
+                             file_identity *identity, ksv_error *error);
+
+/* KSV_ERROR_STALE names the first data file that is not what was indexed. */
+ksv_status snapshot_check_all_fresh(index_snapshot *snapshot, ksv_error *error);
+
+/* Where a data file lies. Valid as long as the snapshot. */
+ksv_status snapshot_path(index_snapshot *snapshot, size_t file,
+                         const char **path, ksv_error *error);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks single keys up in a snapshot: filters, tables, then the data. */
+#include "lookup/lookup_session.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "lookup/record_source.h"
+
+ksv_status lookup_session_open(lookup_session *session,
+                               index_snapshot *snapshot, ksv_error *error)
+{
+    memset(session, 0, sizeof *session);
+    session->snapshot = snapshot;
+    return record_fetch_open(snapshot->spec, &snapshot->allocator,
+                             &session->fetch, error);
+}
+
+void lookup_session_close(lookup_session *session)
+{
+    record_fetch_close(session->fetch);
+    memory_free(&session->snapshot->allocator, session->candidates,
+                session->candidate_capacity * sizeof *session->candidates);
+}
+
+/* A filter that cannot be used says "maybe". */
+static ksv_status ask_filter(lookup_session *session, size_t segment,
+                             uint64_t hash, bool *maybe, ksv_receipt *receipt,
+                             ksv_error *error)
+{
+    index_snapshot *s = session->snapshot;
+    ksv_filter *filter;
+    *maybe = true;
+    KSV_TRY(snapshot_filter(s, segment, &filter, receipt, error));
+    if (filter == NULL)
+        return KSV_OK;
+    receipt->filter_probes++;
+    ksv_error problem;
+    error_clear(&problem);
+    ksv_status status = ksv_filter_may_contain(filter, hash, maybe, &problem);
+    if (status == KSV_ERROR_MEMORY)
+        return error_set_memory(error);
+    if (status != KSV_OK) {
+        snapshot_filter_failed(s, segment, &problem);
+        *maybe = true;
+    }
+    receipt->filter_positives += *maybe;
+    return KSV_OK;
+}
+
+typedef struct candidate_sink {
+    lookup_session *session;
+    size_t segment;
+    ksv_status status;
+    ksv_error *error;
+} candidate_sink;
+
+static bool take_candidate(void *ctx, uint64_t payload)
+{
+    candidate_sink *sink = ctx;
+    lookup_session *session = sink->session;
+    void *items = session->candidates;
+    sink->status = memory_grow(
+        &session->snapshot->allocator, &items, &session->candidate_capacity,
+        session->candidate_count + 1, sizeof *session->candidates, sink->error);
+    session->candidates = items;
+    if (sink->status != KSV_OK)
+        return false;
+    session->candidates[session->candidate_count++] =
+        (lookup_candidate){sink->segment, payload};
+    return true;
+}
+
+static ksv_status ask_table(lookup_session *session, size_t segment,
+                            uint64_t hash, ksv_receipt *receipt,
+                            ksv_error *error)
+{
+    index_snapshot *s = session->snapshot;
+    ksv_table *table;
+    KSV_TRY(snapshot_table(s, segment, &table, receipt, error));
+    candidate_sink sink = {session, segment, KSV_OK, error};
+    uint64_t pages = 0;
+    ksv_status status =
+        ksv_table_find(table, hash, take_candidate, &sink, &pages, error);
+    receipt->table_pages_read += pages;
+    receipt->bytes_read += pages * 4096;
+    if (status != KSV_OK) {
+        segment_error(&s->place, s->segments[segment].facts,
+                      CATALOG_TABLE_ENDING, error);
+        return status;
+    }
+    return sink.status;
+}
+
+/* All places where a record of the hash may be, in the order of the answer. */
+static ksv_status collect(lookup_session *session, uint64_t hash,
+                          ksv_receipt *receipt, ksv_error *error)
+{
+    session->candidate_count = 0;
+    for (size_t i = 0; i < session->snapshot->segment_count; i++) {
+        bool maybe;
+        KSV_TRY(ask_filter(session, i, hash, &maybe, receipt, error));
+        if (!maybe)
+            continue;
+        size_t before = session->candidate_count;
+        KSV_TRY(ask_table(session, i, hash, receipt, error));
+        receipt->false_positives += session->candidate_count == before;
+    }
+    return KSV_OK;
+}
+
+/* Changed data must not be found out in the middle of an answer. */
+static ksv_status require_data(lookup_session *session, ksv_receipt *receipt,
+                               ksv_error *error)
+{
+    size_t last = SIZE_MAX;
+    for (size_t i = 0; i < session->candidate_count; i++) {
+        size_t segment = session->candidates[i].segment;
+        if (segment == last)
+            continue;
+        last = segment;
+        datafile *data;
+        KSV_TRY(snapshot_data(session->snapshot,
+                              session->snapshot->segments[segment].file, &data,
+                              receipt, error));
+    }
+    return KSV_OK;
+}
+
+static bool same_key(const scan_record *record, ksv_key key)
+{
+    return record->kind == SCAN_RECORD_KEYED &&
+           record->key_bytes == key.bytes &&
+           memcmp(record->key, key.data, key.bytes) == 0;
+}
+
+/* A record with another key is a collision of truncated hashes, or the data has
+ * changed although its size and times have not. */
+static bool is_collision(const index_snapshot *s, const scan_record *record,
+                         uint64_t hash)
+{
+    const catalog_parameters *p = &s->state.parameters;
+    if (record->kind != SCAN_RECORD_KEYED)
+        return false;
+    uint64_t other = ksv_hash(&p->hasher, record->key, record->key_bytes);
+    return ksv_hash_truncate(other, p->hash_bits) ==
+           ksv_hash_truncate(hash, p->hash_bits);
+}
+
+static ksv_status visit_record(lookup_session *session,
+                               const lookup_request *request, size_t file,
+                               datafile *data, const fetched_record *fetched,
+                               ksv_receipt *receipt, ksv_error *error)
+{
+    if (request->visit == NULL)
+        return KSV_OK;
+    const snapshot_file *from = &session->snapshot->files[file];
+    lookup_source source = {data, from->facts->given_path,
+                            fetched->record.offset, fetched->record.length,
+                            receipt};
+    ksv_record record = {.key = request->key.data,
+                         .key_bytes = request->key.bytes,
+                         .file = from->facts->given_path,
+                         .offset = fetched->record.offset,
+                         .length = fetched->record.length,
+                         .data = request->no_data ? NULL : fetched->data,
+                         .source = &source};
+    if (!request->visit(request->ctx, request->key_number, &record))
+        return error_set(error, KSV_ERROR_CANCELLED, NULL, "stopped");
+    return KSV_OK;
+}
+
+/* Reads the record of a candidate and visits it if it has the key. */
+static ksv_status try_candidate(lookup_session *session,
+                                const lookup_request *request,
+                                const lookup_candidate *candidate,
+                                uint64_t hash, bool *matches,
+                                ksv_receipt *receipt, ksv_error *error)
+{
+    index_snapshot *s = session->snapshot;
+    size_t file = s->segments[candidate->segment].file;
+    const catalog_file *facts = s->files[file].facts;
+    datafile *data;
+    KSV_TRY(snapshot_data(s, file, &data, receipt, error));
+    record_source source = {data,
+                            facts->layout,
+                            facts->layout_bytes,
+                            facts->content_bytes,
+                            facts->longest_record_bytes,
+                            facts->records};
+    datafile_cost cost = {0, 0, 0};
+    fetched_record fetched;
+    ksv_status status = record_fetch_at(
+        session->fetch, &source, candidate->offset, &fetched, &cost, error);
+    lookup_add_cost(receipt, &cost);
+    if (status != KSV_OK) {
+        error_replace_path(error, facts->given_path);
+        return status;
+    }
+    *matches = same_key(&fetched.record, request->key);
+    if (*matches)
+        return visit_record(session, request, file, data, &fetched, receipt,
+                            error);
+    if (is_collision(s, &fetched.record, hash))
+        return KSV_OK;
+    return file_identity_error(facts, FILE_IDENTITY_CHANGED, error);
+}
+
+static ksv_status try_candidates(lookup_session *session,
+                                 const lookup_request *request, uint64_t hash,
+                                 uint64_t *found, ksv_receipt *receipt,
+                                 ksv_error *error)
+{
+    bool enough_with_one = request->first_only || request->visit == NULL;
+    size_t i = 0;
+    while (i < session->candidate_count) {
+        size_t segment = session->candidates[i].segment;
+        uint64_t before = *found;
+        for (; i < session->candidate_count &&
+               session->candidates[i].segment == segment;
+             i++) {
+            bool matches = false;
+            KSV_TRY(try_candidate(session, request, &session->candidates[i],
+                                  hash, &matches, receipt, error));
+            *found += matches;
+            if (*found > 0 && enough_with_one)
+                return KSV_OK;
+        }
+        receipt->false_positives += *found == before;
+    }
+    return KSV_OK;
+}
+
+static uint64_t hash_key(const lookup_session *session, ksv_key key)
+{
+    const catalog_parameters *p = &session->snapshot->state.parameters;
+    return ksv_hash(&p->hasher, key.data, key.bytes);
+}
+
+ksv_status lookup_key(lookup_session *session, const lookup_request *request,
+                      uint64_t *found, ksv_receipt *receipt, ksv_error *error)
+{
+    *found = 0;
+    receipt->keys++;
+    if (request->key.bytes == 0)
+        return KSV_OK;
+    uint64_t hash = hash_key(session, request->key);
+    KSV_TRY(collect(session, hash, receipt, error));
+    KSV_TRY(require_data(session, receipt, error));
+    KSV_TRY(try_candidates(session, request, hash, found, receipt, error));
+    receipt->found += *found > 0;
+    if (*found > 0)
+        return KSV_OK;
+    return snapshot_check_all_fresh(session->snapshot, error);
+}
+
+ksv_status lookup_maybe(lookup_session *session, ksv_key key, bool *maybe,
+                        ksv_receipt *receipt, ksv_error *error)
+{
+    *maybe = false;
+    receipt->keys++;
+    if (key.bytes == 0)
+        return KSV_OK;
+    uint64_t hash = hash_key(session, key);
+    for (size_t i = 0; i < session->snapshot->segment_count && !*maybe; i++)
+        KSV_TRY(ask_filter(session, i, hash, maybe, receipt, error));
+    receipt->found += *maybe;
+    if (*maybe)
+        return KSV_OK;
+    return snapshot_check_all_fresh(session->snapshot, error);
+}

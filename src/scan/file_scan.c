@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads a data file from start to end and gives its records. */
+#include "scan/file_scan.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "hash/hash.h"
+#include "io/file.h"
+
+enum { BATCH_RECORDS = 512 };
+
+/* Clocks of file systems tick every few milliseconds: a change within one tick
+ * of another cannot be seen in the times of a file. */
+#define CLOCK_TICK_NS 12000000
+
+/* Waits until a file that has just been written is one tick old, so that any
+ * later change shows in its times. */
+static void wait_for_tick(const ksv_file_info *info)
+{
+    int64_t age_ns = clock_realtime_ns() - info->ctime_ns;
+    if (age_ns >= 0 && age_ns < CLOCK_TICK_NS)
+        clock_sleep_ns((uint64_t)(CLOCK_TICK_NS - age_ns));
+}
+
+static ksv_status give_records(const file_scan *scan, record_reader *reader,
+                               scan_record *batch, ksv_error *error)
+{
+    size_t count;
+    for (;;) {
+        KSV_TRY(
+            record_reader_next(reader, batch, BATCH_RECORDS, &count, error));
+        if (count == 0)
+            return KSV_OK;
+        KSV_TRY(scan->records(scan->ctx, batch, count, error));
+    }
+}
+
+static ksv_status give_all(const file_scan *scan, datafile_stream *stream,
+                           record_reader *reader, scan_record *batch,
+                           ksv_error *error)
+{
+    record_reader_begin(reader);
+    for (bool last = false; !last;) {
+        const uint8_t *data;
+        size_t size_bytes;
+        KSV_TRY(datafile_stream_next(stream, &data, &size_bytes, &last, error));
+        record_reader_feed(reader, data, size_bytes, last);
+        KSV_TRY(give_records(scan, reader, batch, error));
+        if (scan->progress != NULL)
+            KSV_TRY(scan->progress(scan->ctx,
+                                   datafile_stream_disk_bytes(stream), error));
+    }
+    return KSV_OK;
+}
+
+/* The line that holds the byte at `offset`, from 1, or 0 when it cannot be
+ * told. Only on the way to an error message, so a second pass is cheap. */
+static uint64_t find_line(const file_scan *scan, uint64_t offset)
+{
+    datafile_stream *stream;
+    if (datafile_stream_open(scan->fs, scan->path, scan->allocator, &stream,
+                             NULL) != KSV_OK)
+        return 0;
+    int end = scan->spec->record_end_cr ? '\r' : '\n';
+    uint64_t line = 1;
+    bool last = false;
+    while (!last && offset > 0) {
+        const uint8_t *data;
+        size_t size_bytes;
+        if (datafile_stream_next(stream, &data, &size_bytes, &last, NULL) !=
+            KSV_OK)
+            break;
+        size_t before = offset < size_bytes ? (size_t)offset : size_bytes;
+        offset -= before;
+        for (size_t i = 0; i < before; i++)
+            line += data[i] == end;
+    }
+    datafile_stream_close(stream);
+    return offset == 0 ? line : 0;
+}
+
+static bool same_file(const ksv_file_info *a, const ksv_file_info *b)
+{
+    return a->size_bytes == b->size_bytes && a->mtime_ns == b->mtime_ns &&
+           a->ctime_ns == b->ctime_ns && a->inode == b->inode;
+}
+
+/* What was read is of use only when the file is still what it was. */
+static ksv_status check_unchanged(const file_scan *scan,
+                                  datafile_stream *stream,
+                                  const ksv_file_info *before, ksv_error *error)
+{
+    ksv_file_info now;
+    KSV_TRY(datafile_stream_info_now(stream, &now, error));
+    if (same_file(before, &now))
+        return KSV_OK;
+    return error_set(error, KSV_ERROR_STALE, scan->given_path,
+                     "changed while it was read");
+}
+
+static ksv_status scan_stream(const file_scan *scan, datafile_stream *stream,
+                              record_reader *reader, scan_record *batch,
+                              file_scan_result *result, ksv_error *error)
+{
+    datafile_stream_opened_as(stream, &result->info);
+    wait_for_tick(&result->info);
+    ksv_error problem;
+    error_clear(&problem);
+    ksv_status status = give_all(scan, stream, reader, batch, &problem);
+    /* Half-written data may look malformed: that it changes says more. */
+    KSV_TRY(check_unchanged(scan, stream, &result->info, error));
+    if (status != KSV_OK) {
+        if (problem.status == KSV_ERROR_DATA && problem.line == 0 &&
+            problem.byte_offset != KSV_NO_OFFSET)
+            problem.line = find_line(scan, problem.byte_offset);
+        if (error != NULL)
+            *error = problem;
+        return status;
+    }
+    result->kind = datafile_stream_kind(stream);
+    result->content_bytes = datafile_stream_content_bytes(stream);
+    KSV_TRY(hash_fingerprint(datafile_stream_file(stream),
+                             result->info.size_bytes, result->fingerprint,
+                             error));
+    KSV_TRY(record_reader_layout(reader, &result->layout, error));
+    return check_unchanged(scan, stream, &result->info, error);
+}
+
+ksv_status file_scan_run(const file_scan *scan, file_scan_result *result,
+                         ksv_error *error)
+{
+    memset(result, 0, sizeof *result);
+    buffer_init(&result->layout, scan->allocator);
+    datafile_stream *stream = NULL;
+    record_reader *reader = NULL;
+    size_t batch_bytes = BATCH_RECORDS * sizeof(scan_record);
+    scan_record *batch = memory_alloc(scan->allocator, batch_bytes);
+    ksv_status status =
+        batch == NULL ? error_set_memory(error)
+                      : datafile_stream_open(scan->fs, scan->path,
+                                             scan->allocator, &stream, error);
+    if (status == KSV_OK)
+        status = record_reader_open(scan->spec, scan->skip_bad_records,
+                                    scan->allocator, &reader, error);
+    if (status == KSV_OK)
+        status = scan_stream(scan, stream, reader, batch, result, error);
+    if (status != KSV_OK)
+        error_replace_path(error, scan->given_path);
+    record_reader_close(reader);
+    datafile_stream_close(stream);
+    memory_free(scan->allocator, batch, batch_bytes);
+    return status;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads a data file from start to end and gives its records. */
+#ifndef KSV_SCAN_FILE_SCAN_H
+#define KSV_SCAN_FILE_SCAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <keysieve/io.h>
+#include <keysieve/memory.h>
+
+#include "datafile/datafile.h"
+#include "scan/record_reader.h"
+#include "scan/scan_spec.h"
+
+/* Called with the records of a piece of the content in order; an error ends
+ * the scan and is its result. Keys are valid during the call. */
+typedef ksv_status (*file_scan_records_fn)(void *ctx,
+                                           const scan_record *records,
+                                           size_t count, ksv_error *error);
+
+/* Called now and then with the bytes of the file that were read so far; an
+ * error ends the scan and is its result. */
+typedef ksv_status (*file_scan_progress_fn)(void *ctx, uint64_t disk_bytes,
+                                            ksv_error *error);
+
+typedef struct file_scan {
+    const ksv_file_system *fs;
+    const char *path;       /* to open */
+    const char *given_path; /* to name in errors */
+    const scan_spec *spec;
+    bool skip_bad_records;
+    const ksv_allocator *allocator;
+    file_scan_records_fn records;
+    file_scan_progress_fn progress; /* or NULL */
+    void *ctx;
+} file_scan;
+
+/* What a whole scan tells beside the records. Filled by file_scan_run(). */
+typedef struct file_scan_result {
+    ksv_file_info info; /* of the file, the same before and after */
+    datafile_kind kind;
+    uint64_t content_bytes; /* uncompressed */
+    uint8_t fingerprint[16];
+    byte_buffer layout; /* released by the caller, on failure too */
+} file_scan_result;
+
+/* Runs the scan. An error in the data names line and byte. A file that changes
+ * while it is read is KSV_ERROR_STALE. */
+ksv_status file_scan_run(const file_scan *scan, file_scan_result *result,
+                         ksv_error *error);
+
+#endif

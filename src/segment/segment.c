@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* The sidecars of a segment: opened, and checked to be the ones expected. */
+#include "segment/segment.h"
+
+#include <string.h>
+
+#include "base/coding.h"
+#include "base/error.h"
+#include "hash/hash.h"
+#include "io/file.h"
+#include "io/reopening_file.h"
+
+static void make_id(const catalog_parameters *parameters, uint64_t segment_id,
+                    uint8_t role, uint8_t id[16])
+{
+    uint8_t seed[16 + 8 + 1 + 1];
+    memcpy(seed, parameters->index_id, 16);
+    store_u64(seed + 16, segment_id);
+    seed[24] = role;
+    for (uint8_t half = 0; half < 2; half++) {
+        seed[25] = half;
+        store_u64(id + 8 * half, hash_checksum64(seed, sizeof seed));
+    }
+}
+
+void segment_ids(const catalog_parameters *parameters, uint64_t segment_id,
+                 uint8_t filter_id[16], uint8_t table_id[16])
+{
+    make_id(parameters, segment_id, 'f', filter_id);
+    make_id(parameters, segment_id, 't', table_id);
+}
+
+unsigned segment_payload_bits(uint64_t limit)
+{
+    unsigned bits = 1;
+    while (bits < 64 && limit > 1 && (limit - 1) >> bits != 0)
+        bits++;
+    return bits;
+}
+
+void segment_error(const segment_place *place, const catalog_segment *segment,
+                   const char *ending, ksv_error *error)
+{
+    if (error == NULL)
+        return;
+    char name[CATALOG_NAME_BYTES];
+    catalog_sidecar_name(segment->id, ending, name);
+    char *path = path_join(place->allocator, place->directory, name);
+    error_replace_path(error, path != NULL ? path : name);
+    memory_free_string(place->allocator, path);
+    if (error->status == KSV_ERROR_CORRUPT)
+        error_add_remedy(error, KSV_REMEDY_UPDATE);
+    if (error->status == KSV_ERROR_VERSION)
+        error_add_remedy(error, KSV_REMEDY_BUILD);
+}
+
+/* A sidecar that the catalog names has to be there. */
+static ksv_status open_file(const segment_place *place,
+                            const catalog_segment *segment, const char *ending,
+                            ksv_file **file, ksv_error *error)
+{
+    *file = NULL;
+    char name[CATALOG_NAME_BYTES];
+    catalog_sidecar_name(segment->id, ending, name);
+    char *path = path_join(place->allocator, place->directory, name);
+    if (path == NULL)
+        return error_set_memory(error);
+    ksv_error problem;
+    error_clear(&problem);
+    ksv_status status =
+        place->reopen_files
+            ? reopening_file_open(place->fs, path, place->allocator, file,
+                                  &problem)
+            : place->fs->open_read(place->fs->ctx, path, file, &problem);
+    if (status != KSV_OK && file_error_is_missing(&problem)) {
+        status =
+            error_set(error, KSV_ERROR_CORRUPT, path, "index file is missing");
+        error_add_remedy(error, KSV_REMEDY_UPDATE);
+    } else if (status != KSV_OK && error != NULL) {
+        *error = problem;
+    }
+    memory_free_string(place->allocator, path);
+    return status;
+}
+
+static ksv_status check_identity(bool same, const char *what, ksv_error *error)
+{
+    if (same)
+        return KSV_OK;
+    return error_set(error, KSV_ERROR_CORRUPT, NULL,
+                     "index file is damaged: %s that belongs to other data",
+                     what);
+}
+
+static bool same_hasher(const ksv_hasher *a, const ksv_hasher *b)
+{
+    return a->kind == b->kind && memcmp(a->key, b->key, sizeof a->key) == 0;
+}
+
+static ksv_status start_filter(const segment_place *place,
+                               const catalog_segment *segment,
+                               segment_filter *out, ksv_error *error)
+{
+    KSV_TRY(ksv_filter_open(out->file, place->allocator, &out->filter, error));
+    ksv_filter_info info;
+    ksv_filter_get_info(out->filter, &info);
+    const catalog_parameters *p = place->parameters;
+    KSV_TRY(
+        check_identity(memcmp(info.options.id, segment->filter_id, 16) == 0 &&
+                           info.file_bytes == segment->filter_bytes &&
+                           info.keys == segment->distinct_keys &&
+                           info.options.hash_bits == p->hash_bits &&
+                           same_hasher(&info.options.hasher, &p->hasher),
+                       "a filter", error));
+    if (info.file_bytes > SEGMENT_FILTER_LOAD_BYTES)
+        return KSV_OK;
+    KSV_TRY(ksv_filter_load(out->filter, error));
+    file_close_quietly(out->file);
+    out->file = NULL;
+    return KSV_OK;
+}
+
+ksv_status segment_open_filter(const segment_place *place,
+                               const catalog_segment *segment,
+                               segment_filter *out, ksv_error *error)
+{
+    *out = (segment_filter){NULL, NULL};
+    KSV_TRY(
+        open_file(place, segment, CATALOG_FILTER_ENDING, &out->file, error));
+    ksv_status status = start_filter(place, segment, out, error);
+    if (status != KSV_OK) {
+        segment_error(place, segment, CATALOG_FILTER_ENDING, error);
+        segment_close_filter(out);
+    }
+    return status;
+}
+
+static ksv_status start_table(const segment_place *place,
+                              const catalog_segment *segment,
+                              segment_table *out, ksv_error *error)
+{
+    KSV_TRY(ksv_table_open(out->file, place->allocator, &out->table, error));
+    ksv_table_info info;
+    ksv_table_get_info(out->table, &info);
+    const catalog_parameters *p = place->parameters;
+    return check_identity(memcmp(info.options.id, segment->table_id, 16) == 0 &&
+                              info.file_bytes == segment->table_bytes &&
+                              info.entries == segment->entries &&
+                              info.options.hash_bits == p->hash_bits &&
+                              same_hasher(&info.options.hasher, &p->hasher),
+                          "a table", error);
+}
+
+ksv_status segment_open_table(const segment_place *place,
+                              const catalog_segment *segment,
+                              segment_table *out, ksv_error *error)
+{
+    *out = (segment_table){NULL, NULL};
+    KSV_TRY(open_file(place, segment, CATALOG_TABLE_ENDING, &out->file, error));
+    ksv_status status = start_table(place, segment, out, error);
+    if (status != KSV_OK) {
+        segment_error(place, segment, CATALOG_TABLE_ENDING, error);
+        segment_close_table(out);
+    }
+    return status;
+}
+
+void segment_close_filter(segment_filter *filter)
+{
+    ksv_filter_close(filter->filter);
+    file_close_quietly(filter->file);
+    *filter = (segment_filter){NULL, NULL};
+}
+
+void segment_close_table(segment_table *table)
+{
+    ksv_table_close(table->table);
+    file_close_quietly(table->file);
+    *table = (segment_table){NULL, NULL};
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* The sidecars of a segment: opened, and checked to be the ones expected. */
+#ifndef KSV_SEGMENT_SEGMENT_H
+#define KSV_SEGMENT_SEGMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <keysieve/filter.h>
+#include <keysieve/io.h>
+#include <keysieve/memory.h>
+#include <keysieve/table.h>
+
+#include "catalog/catalog.h"
+
+/* Where the sidecars of an index lie. Borrowed members. */
+typedef struct segment_place {
+    const ksv_file_system *fs;
+    const char *directory;
+    const ksv_allocator *allocator;
+    const catalog_parameters *parameters;
+    /* Hold no descriptors between reads: for very many segments. */
+    bool reopen_files;
+} segment_place;
+
+/* An open sidecar; all zero when closed. */
+typedef struct segment_filter {
+    ksv_file *file; /* NULL once the filter is loaded */
+    ksv_filter *filter;
+} segment_filter;
+
+typedef struct segment_table {
+    ksv_file *file;
+    ksv_table *table;
+} segment_table;
+
+/* Filters up to this size are read at once and their file is closed. */
+#define SEGMENT_FILTER_LOAD_BYTES (64 * 1024)
+
+/* Open the filter or the table of `segment`. One that is missing, damaged or
+ * belongs to something else is KSV_ERROR_CORRUPT, naming the file and the
+ * remedy. */
+ksv_status segment_open_filter(const segment_place *place,
+                               const catalog_segment *segment,
+                               segment_filter *out, ksv_error *error);
+ksv_status segment_open_table(const segment_place *place,
+                              const catalog_segment *segment,
+                              segment_table *out, ksv_error *error);
+void segment_close_filter(segment_filter *filter);
+void segment_close_table(segment_table *table);
+
+/* Names the sidecar with `ending` in an error that a filter or table gave, and
+ * says how to repair it. */
+void segment_error(const segment_place *place, const catalog_segment *segment,
+                   const char *ending, ksv_error *error);
+
+/* The ids that the sidecars of a segment carry: derived from the index and the
+ * segment, so that foreign ones are told apart. */
+void segment_ids(const catalog_parameters *parameters, uint64_t segment_id,
+                 uint8_t filter_id[16], uint8_t table_id[16]);
+
+/* The bits that a payload below `limit` needs, at least 1. */
+unsigned segment_payload_bits(uint64_t limit);
+
+#endif

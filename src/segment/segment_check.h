@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads every byte of a segment's sidecars. */
+#ifndef KSV_SEGMENT_SEGMENT_CHECK_H
+#define KSV_SEGMENT_SEGMENT_CHECK_H
+
+#include "segment/segment.h"
+
+/* Checks filter and table of `segment`: every checksum, the order and number of
+ * entries, that payloads are below `payload_limit`, and that the filter holds
+ * every key of the table. KSV_ERROR_CORRUPT names the file. */
+ksv_status segment_check(const segment_place *place,
+                         const catalog_segment *segment, uint64_t payload_limit,
+                         ksv_error *error);
+
+#endif

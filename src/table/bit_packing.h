@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Fields of any width packed into bytes, lowest bit first, a word at a time. */
+#ifndef KSV_TABLE_BIT_PACKING_H
+#define KSV_TABLE_BIT_PACKING_H
+
+#include <stdint.h>
+
+#include "base/coding.h"
+
+/* How far behind the last bit of a field a read may reach. */
+#define BITS_READ_PADDING_BYTES 16
+
+/* A word with its lowest `width` (0..63) bits set. */
+static inline uint64_t bits_mask(unsigned width)
+{
+    return (UINT64_C(1) << width) - 1;
+}
+
+/* The `width` (0..57) bits at bit `position`. */
+static inline uint64_t bits_read(const uint8_t *data, size_t position,
+                                 unsigned width)
+{
+    return load_u64(data + position / 8) >> (position % 8) & bits_mask(width);
+}
+
+/* As bits_read(), for a width of 0..63. */
+static inline uint64_t bits_read_wide(const uint8_t *data, size_t position,
+                                      unsigned width)
+{
+    if (width <= 57)
+        return bits_read(data, position, width);
+    uint64_t low = bits_read(data, position, 32);
+    return low | bits_read(data, position + 32, width - 32) << 32;
+}
+
+/* The number of bits set. */
+static inline unsigned bits_count(uint64_t word)
+{
+#if defined(__GNUC__) && (defined(__POPCNT__) || defined(__aarch64__))
+    return (unsigned)__builtin_popcountll(word);
+#else
+    word -= word >> 1 & UINT64_C(0x5555555555555555);
+    word = (word & UINT64_C(0x3333333333333333)) +
+           (word >> 2 & UINT64_C(0x3333333333333333));
+    word = (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (unsigned)(word * UINT64_C(0x0101010101010101) >> 56);
+#endif
+}
+
+/* The number of zeros below the lowest bit set; `word` is not 0. */
+static inline unsigned bits_trailing_zeros(uint64_t word)
+{
+#if defined(__GNUC__)
+    return (unsigned)__builtin_ctzll(word);
+#else
+    return bits_count((word & (~word + 1)) - 1);
+#endif
+}
+
+/* The number of bits that `value` needs; 0 for 0. */
+static inline unsigned bits_length(uint64_t value)
+{
+#if defined(__GNUC__)
+    return value == 0 ? 0 : 64 - (unsigned)__builtin_clzll(value);
+#else
+    unsigned length = 0;
+    for (; value != 0; value >>= 1)
+        length++;
+    return length;
+#endif
+}
+
+/* The position of the bit set that has `rank` set bits below it; there is one.
+ * Halves the word six times: no table, no branch that depends on the data. */
+static inline unsigned bits_select(uint64_t word, unsigned rank)
+{
+    unsigned position = 0;
+    for (unsigned half = 32; half > 0; half /= 2) {
+        unsigned below = bits_count(word >> position & bits_mask(half));
+        unsigned skip = rank >= below ? 1 : 0;
+        position += skip * half;
+        rank -= skip * below;
+    }
+    return position;
+}
+
+/* Appends fields one after the other. Whole words are stored, so `next` needs
+ * room up to a multiple of 8 bytes. */
+typedef struct bit_writer {
+    uint8_t *next;
+    uint64_t word;
+    unsigned used; /* bits of `word`, below 64 */
+} bit_writer;
+
+/* `value` has no bits beyond `width` (0..63). */
+static inline void bit_writer_put(bit_writer *w, uint64_t value, unsigned width)
+{
+    w->word |= value << w->used;
+    w->used += width;
+    if (w->used < 64)
+        return;
+    store_u64(w->next, w->word);
+    w->next += 8;
+    w->used -= 64;
+    /* What did not fit: `width` - `used` bits went in. */
+    w->word = value >> (width - w->used);
+}
+
+/* `zeros` zeros and a one. */
+static inline void bit_writer_put_unary(bit_writer *w, uint64_t zeros)
+{
+    for (; zeros >= 63; zeros -= 63)
+        bit_writer_put(w, 0, 63);
+    bit_writer_put(w, UINT64_C(1) << zeros, (unsigned)zeros + 1);
+}
+
+/* Stores the last word, if it was begun. */
+static inline void bit_writer_finish(bit_writer *w)
+{
+    if (w->used > 0)
+        store_u64(w->next, w->word);
+}
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading pages of entries, Elias-Fano coded. */
+#include "table/page.h"
+
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "hash/hash.h"
+
+ksv_status page_set_corrupt(ksv_error *error, uint64_t number, const char *what)
+{
+    return error_set_at(error, KSV_ERROR_CORRUPT, NULL,
+                        table_page_offset(number), "page %" PRIu64 ": %s",
+                        number, what);
+}
+
+static uint64_t unary_word(const page_view *view, size_t word_start)
+{
+    uint64_t word = load_u64(view->body + word_start / 8);
+    size_t left = view->unary_bits - word_start;
+    return left < 64 ? word & bits_mask((unsigned)left) : word;
+}
+
+static uint64_t low_part(const page_view *view, size_t i)
+{
+    return bits_read_wide(view->body,
+                          view->low_start + i * (size_t)view->low_bits,
+                          view->low_bits);
+}
+
+/* The page is the one that was meant. */
+static const char *check_identity(const uint8_t *page, uint64_t number,
+                                  const page_context *context)
+{
+    if (load_u32(page + PAGE_CHECKSUM) !=
+        hash_checksum32(page + 4, TABLE_PAGE_BYTES - 4))
+        return "its checksum is wrong";
+    if (load_u64(page + PAGE_TAG) != context->tag)
+        return "it belongs to another table";
+    if (load_u32(page + PAGE_NUMBER) != number)
+        return "another page stands in its place";
+    return NULL;
+}
+
+/* Nothing that its header says leads out of the page or beyond 64 bits. */
+static const char *check_lengths(const page_view *view,
+                                 const page_context *context)
+{
+    uint64_t highest = UINT64_MAX >> (64 - context->hash_bits);
+    if (view->entries == 0 || view->low_bits > 63 ||
+        view->unary_bits < view->entries)
+        return "its lengths are impossible";
+    if (view->payload_start + (size_t)view->entries * view->payload_bits >
+        TABLE_PAGE_BODY_BITS)
+        return "its entries do not fit into it";
+    if (view->base > highest || view->unary_bits - view->entries >
+                                    (highest - view->base) >> view->low_bits)
+        return "its hashes are too big";
+    /* The last one ends the unary part. */
+    if (bits_read(view->body, view->unary_bits - 1, 1) == 0)
+        return "its unary part has no end";
+    return NULL;
+}
+
+static const char *check_flags(const page_view *view)
+{
+    unsigned f = view->flags;
+    if ((f & ~TABLE_FLAGS) != 0 ||
+        ((f & TABLE_FLAG_RUN_BEFORE) != 0 &&
+         (f & TABLE_FLAG_GROUP_BEFORE) == 0) ||
+        ((f & TABLE_FLAG_RUN_AFTER) != 0 && (f & TABLE_FLAG_GROUP_AFTER) == 0))
+        return "its flags are impossible";
+    return NULL;
+}
+
+ksv_status page_open(const uint8_t *page, uint64_t number,
+                     const page_context *context, page_view *view,
+                     ksv_error *error)
+{
+    const char *wrong = check_identity(page, number, context);
+    if (wrong != NULL)
+        return page_set_corrupt(error, number, wrong);
+    view->body = page + TABLE_PAGE_HEADER_BYTES;
+    view->number = number;
+    view->base = load_u64(page + PAGE_BASE);
+    view->entries = load_u16(page + PAGE_ENTRIES);
+    view->low_bits = page[PAGE_LOW_BITS];
+    view->flags = page[PAGE_FLAGS];
+    view->unary_bits = load_u16(page + PAGE_UNARY_BITS);
+    view->payload_bits = context->payload_bits;
+    view->low_start = view->unary_bits;
+    view->payload_start =
+        view->low_start + (size_t)view->entries * view->low_bits;
+    wrong = check_lengths(view, context);
+    if (wrong == NULL)
+        wrong = check_flags(view);
+    if (wrong != NULL)
+        return page_set_corrupt(error, number, wrong);
+    uint64_t high = view->unary_bits - view->entries;
+    view->last = view->base + ((high << view->low_bits) |
+                               low_part(view, view->entries - 1u));
+    return KSV_OK;
+}
+
+/* The bit behind zero number `rank` - 1 of the unary part, where bucket `rank`
+ * begins; `unary_bits` when there are not as many zeros. */
+static size_t bucket_start(const page_view *view, size_t rank)
+{
+    if (rank == 0)
+        return 0;
+    size_t before = 0;
+    for (size_t start = 0; start < view->unary_bits; start += 64) {
+        uint64_t zeros = ~load_u64(view->body + start / 8);
+        size_t more = bits_count(zeros);
+        if (before + more >= rank)
+            return start + bits_select(zeros, (unsigned)(rank - 1 - before)) +
+                   1;
+        before += more;
+    }
+    return view->unary_bits;
+}
+
+/* The first bit from `start` on that is no one of the unary part. */
+static size_t bucket_end(const page_view *view, size_t start)
+{
+    unsigned shift = start % 64;
+    size_t word_start = start - shift;
+    uint64_t ones = ~UINT64_C(0) << shift;
+    for (; word_start < view->unary_bits; word_start += 64) {
+        uint64_t zeros = ~unary_word(view, word_start) & ones;
+        if (zeros != 0)
+            return word_start + bits_trailing_zeros(zeros);
+        ones = ~UINT64_C(0);
+    }
+    return view->unary_bits;
+}
+
+/* The first entry of `from`..`to` - 1 whose low part is not below `low`. */
+static size_t first_not_below(const page_view *view, size_t from, size_t to,
+                              uint64_t low)
+{
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (low_part(view, middle) < low)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+ksv_status page_find(const page_view *view, uint64_t x, size_t *first,
+                     size_t *count, ksv_error *error)
+{
+    *first = *count = 0;
+    if (x < view->base || x > view->last)
+        return KSV_OK;
+    uint64_t y = x - view->base;
+    uint64_t bucket = y >> view->low_bits;
+    if (bucket > view->unary_bits - view->entries)
+        return KSV_OK;
+    size_t start = bucket_start(view, (size_t)bucket);
+    size_t end = bucket_end(view, start);
+    /* Ones before a bit are the bits before it less the zeros. */
+    size_t from = start - (size_t)bucket;
+    size_t to = end - (size_t)bucket;
+    if (start < bucket || start > end || end > view->unary_bits ||
+        to > view->entries)
+        return page_set_corrupt(error, view->number,
+                                "its unary part does not fit its entries");
+    uint64_t low = y & bits_mask(view->low_bits);
+    *first = first_not_below(view, from, to, low);
+    size_t i = *first;
+    while (i < to && low_part(view, i) == low)
+        i++;
+    *count = i - *first;
+    return KSV_OK;
+}
+
+void page_cursor_open(page_cursor *cursor, const page_view *view)
+{
+    cursor->view = view;
+    cursor->index = 0;
+    cursor->word_start = 0;
+    cursor->word = unary_word(view, 0);
+}
+
+/* Makes `word` hold a one; false when the unary part has none left. */
+static bool next_word(page_cursor *cursor)
+{
+    while (cursor->word == 0) {
+        cursor->word_start += 64;
+        if (cursor->word_start >= cursor->view->unary_bits)
+            return false;
+        cursor->word = unary_word(cursor->view, cursor->word_start);
+    }
+    return true;
+}
+
+ksv_status page_cursor_next(page_cursor *cursor, uint64_t *x, uint64_t *payload,
+                            bool *end, ksv_error *error)
+{
+    const page_view *view = cursor->view;
+    bool more = cursor->word != 0 || next_word(cursor);
+    *end = cursor->index == view->entries;
+    if (more == *end)
+        return page_set_corrupt(error, view->number,
+                                "its unary part does not fit its entries");
+    if (*end)
+        return KSV_OK;
+    size_t i = cursor->index++;
+    size_t bit = cursor->word_start + bits_trailing_zeros(cursor->word);
+    cursor->word &= cursor->word - 1;
+    uint64_t high = bit - i;
+    *x = view->base + ((high << view->low_bits) | low_part(view, i));
+    *payload = page_payload(view, i);
+    return KSV_OK;
+}

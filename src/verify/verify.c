@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* The public check of an index: catalog, sidecars and, if asked, the data. */
+#include <keysieve/verify.h>
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "catalog/catalog.h"
+#include "catalog/file_identity.h"
+#include "segment/segment_check.h"
+#include "verify/data_check.h"
+
+typedef struct verify_run {
+    ksv_verify_options options;
+    ksv_allocator allocator;
+    const ksv_file_system *fs;
+    const char *directory;
+    catalog_state state;
+    scan_spec *spec;
+    segment_place place;
+    ksv_verify_report *report;
+    ksv_error first_problem;
+} verify_run;
+
+void ksv_verify_options_init(ksv_verify_options *options)
+{
+    memset(options, 0, sizeof *options);
+}
+
+static void tell(verify_run *run, const ksv_error *problem, bool is_warning)
+{
+    if (!is_warning && run->report->problems++ == 0)
+        run->first_problem = *problem;
+    if (run->options.problem != NULL)
+        run->options.problem(run->options.problem_ctx, problem, is_warning);
+}
+
+/* Out of memory and a stop by the caller end the check; all else is noted. */
+static ksv_status note(verify_run *run, ksv_status status,
+                       const ksv_error *problem, ksv_error *error)
+{
+    if (status == KSV_OK)
+        return KSV_OK;
+    if (status == KSV_ERROR_MEMORY || status == KSV_ERROR_CANCELLED) {
+        if (error != NULL)
+            *error = *problem;
+        return status;
+    }
+    tell(run, problem, false);
+    return KSV_OK;
+}
+
+static ksv_status check_catalog(verify_run *run, ksv_error *error)
+{
+    ksv_error problem;
+    error_clear(&problem);
+    ksv_status status = catalog_verify(run->fs, run->directory, &run->allocator,
+                                       &run->report->bytes_checked, &problem);
+    run->report->files_checked += 2; /* the environment and its copy */
+    return note(run, status, &problem, error);
+}
+
+static ksv_status check_segment(verify_run *run, const catalog_file *file,
+                                ksv_error *error)
+{
+    const catalog_segment *segment =
+        catalog_find_segment(&run->state, file->segment_id);
+    if (segment == NULL)
+        return KSV_OK;
+    ksv_error problem;
+    error_clear(&problem);
+    ksv_status status =
+        segment_check(&run->place, segment, file->content_bytes, &problem);
+    run->report->files_checked += 2;
+    run->report->bytes_checked += segment->filter_bytes + segment->table_bytes;
+    run->report->entries_checked += segment->entries;
+    return note(run, status, &problem, error);
+}
+
+static ksv_status check_identity(verify_run *run, const catalog_file *file,
+                                 const char *path, bool *fresh,
+                                 ksv_error *error)
+{
+    ksv_error problem;
+    error_clear(&problem);
+    file_identity identity;
+    ksv_status status =
+        file_identity_check(run->fs, path, file, &identity, &problem);
+    if (status != KSV_OK)
+        error_replace_path(&problem, file->given_path);
+    *fresh = status == KSV_OK && (identity == FILE_IDENTITY_SAME ||
+                                  identity == FILE_IDENTITY_TOUCHED);
+    if (status == KSV_OK && !*fresh)
+        status = file_identity_error(file, identity, &problem);
+    return note(run, status, &problem, error);
+}
+
+static ksv_status check_data(verify_run *run, const catalog_file *file,
+                             const char *path, ksv_error *error)
+{
+    ksv_error problem;
+    error_clear(&problem);
+    const data_check check = {
+        .place = &run->place,
+        .spec = run->spec,
+        .file = file,
+        .segment = catalog_find_segment(&run->state, file->segment_id),
+        .path = path};
+    ksv_status status =
+        data_check_run(&check, &run->report->records_compared, &problem);
+    return note(run, status, &problem, error);
+}
+
+static ksv_status check_file(verify_run *run, const catalog_file *file,
+                             ksv_error *error)
+{
+    KSV_TRY(check_segment(run, file, error));
+    char *path;
+    KSV_TRY(file_identity_path(run->fs, run->directory, file, &run->allocator,
+                               &path, error));
+    bool fresh;
+    ksv_status status = check_identity(run, file, path, &fresh, error);
+    if (status == KSV_OK && fresh && run->options.data)
+        status = check_data(run, file, path, error);
+    memory_free_string(&run->allocator, path);
+    return status;
+}
+
+static ksv_status report_progress(verify_run *run, size_t files_done,
+                                  ksv_error *error)
+{
+    if (run->options.progress == NULL)
+        return KSV_OK;
+    ksv_progress progress = {.file = "",
+                             .files_done = files_done,
+                             .files_total = run->state.file_count,
+                             .records = run->report->records_compared};
+    for (size_t i = 0; i < run->state.file_count; i++) {
+        progress.bytes_total += run->state.files[i].size_bytes;
+        if (i < files_done)
+            progress.bytes_done += run->state.files[i].size_bytes;
+        else if (i == files_done)
+            progress.file = run->state.files[i].given_path;
+    }
+    if (!run->options.progress(run->options.progress_ctx, &progress))
+        return error_set(error, KSV_ERROR_CANCELLED, NULL, "stopped");
+    return KSV_OK;
+}
+
+static ksv_status check_all(verify_run *run, ksv_error *error)
+{
+    const catalog_parameters *p = &run->state.parameters;
+    KSV_TRY(scan_spec_decode(p->format, p->format_bytes, &run->allocator,
+                             &run->spec, error));
+    run->place = (segment_place){.fs = run->fs,
+                                 .directory = run->directory,
+                                 .allocator = &run->allocator,
+                                 .parameters = p};
+    for (size_t i = 0; i < run->state.file_count; i++) {
+        KSV_TRY(report_progress(run, i, error));
+        KSV_TRY(check_file(run, &run->state.files[i], error));
+    }
+    return KSV_OK;
+}
+
+static ksv_status verify_all(verify_run *run, ksv_error *error)
+{
+    /* What readers see is the ground for everything else. */
+    KSV_TRY(catalog_read(run->fs, run->directory, &run->allocator, &run->state,
+                         error));
+    ksv_status status = check_catalog(run, error);
+    if (status == KSV_OK)
+        status = check_all(run, error);
+    scan_spec_destroy(run->spec);
+    catalog_state_release(&run->state);
+    return status;
+}
+
+ksv_status ksv_verify(const char *directory, const ksv_verify_options *options,
+                      ksv_verify_report *report, ksv_error *error)
+{
+    ksv_verify_options defaults;
+    ksv_verify_options_init(&defaults);
+    ksv_verify_report unused;
+    verify_run run;
+    memset(&run, 0, sizeof run);
+    run.options = options != NULL ? *options : defaults;
+    run.allocator = allocator_or_default(run.options.allocator);
+    run.fs = run.options.file_system != NULL ? run.options.file_system
+                                             : ksv_posix_file_system();
+    run.directory = directory;
+    run.report = report != NULL ? report : &unused;
+    memset(run.report, 0, sizeof *run.report);
+    error_clear(&run.first_problem);
+    KSV_TRY(verify_all(&run, error));
+    if (run.report->problems == 0)
+        return KSV_OK;
+    if (error != NULL)
+        *error = run.first_problem;
+    return run.first_problem.status;
+}

@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Installs what is needed, builds and runs all tests:
+#   tests/run.sh            with gcc, as a user would build it
+#   tests/run.sh --all      ... then clang, the sanitizers and portable code
+#   tests/run.sh PRESET...  the given presets of CMakePresets.json
+set -eu
+cd "$(dirname "$0")/.."
+
+tools/install-packages.sh build test
+
+jobs=$(getconf _NPROCESSORS_ONLN)
+# An address space layout that is too random for the shadow memory of
+# ThreadSanitizer's older versions makes it stop at once.
+run_preset() {
+    preset=$1
+    shift
+    echo "== $preset"
+    cmake --preset "$preset" "$@" >/dev/null
+    cmake --build --preset "$preset" -j "$jobs" | tail -n 1
+    case $preset in
+    tsan) setarch "$(uname -m)" -R ctest --preset "$preset" -j "$jobs" ;;
+    *) ctest --preset "$preset" -j "$jobs" ;;
+    esac
+}
+
+clang_build() {
+    echo "== clang"
+    cmake -S . -B build/clang -G Ninja -DCMAKE_C_COMPILER=clang \
+        -DCMAKE_BUILD_TYPE=Release -DKSV_WERROR=ON \
+        -DKSV_BUILD_TESTS=ON >/dev/null
+    cmake --build build/clang -j "$jobs" | tail -n 1
+    ctest --test-dir build/clang --output-on-failure -j "$jobs"
+}
+
+case ${1:-} in
+"") run_preset dev ;;
+--all)
+    run_preset scalar
+    clang_build
+    run_preset tsan
+    run_preset asan-ubsan
+    run_preset dev
+    ;;
+*) for preset in "$@"; do run_preset "$preset"; done ;;
+esac

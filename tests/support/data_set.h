@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Random data files whose records a test knows. */
+#ifndef KSV_TESTS_SUPPORT_DATA_SET_H
+#define KSV_TESTS_SUPPORT_DATA_SET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <keysieve/format.h>
+
+#include "support/key_model.h"
+#include "support/random.h"
+#include "support/temp_dir.h"
+
+#define DATA_SET_FILES 8
+
+/* Files "0.csv", "1.csv" ... in `dir`, with the model of what they hold. */
+typedef struct data_set {
+    temp_dir dir;
+    ksv_format format; /* csv, tsv or lines */
+    key_model model;
+    char paths[DATA_SET_FILES][TEMP_DIR_PATH_BYTES];
+    char *contents[DATA_SET_FILES];
+    size_t sizes[DATA_SET_FILES];
+    size_t file_count;
+    uint64_t key_space; /* keys are drawn from as many */
+} data_set;
+
+void data_set_make(data_set *set, ksv_format format, uint64_t key_space);
+void data_set_remove(data_set *set);
+
+/* Writes file `number` anew with `records` random records, and the model. */
+void data_set_write(data_set *set, size_t number, size_t records,
+                    random_source *random);
+
+/* Removes file `number` from disk and model. */
+void data_set_drop(data_set *set, size_t number);
+
+/* The options that fit the files; valid as long as the set. */
+void data_set_format(const data_set *set, ksv_format_options *options);
+
+/* A key of the key space into `key`; its length. */
+size_t data_set_key(const data_set *set, uint64_t number, char key[64]);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* keysieve build: make or extend an index. */
+#include <keysieve/index.h>
+
+#include "build_run.h"
+#include "commands.h"
+#include "format_arguments.h"
+
+enum { BUILD_FPR = 500, BUILD_ORGANISATION, BUILD_HASH };
+
+static const cli_option OPTIONS[] = {
+    CLI_OPTION_INDEX,
+    FORMAT_ARGUMENTS_OPTIONS,
+    {BUILD_FPR, "fpr", "P", "false positives of the filter (default 0.005)"},
+    {BUILD_ORGANISATION, "organisation", "ORG", "hash (default) sorted btree"},
+    {BUILD_HASH, "hash", "HASH",
+     "xxh3 (default), or siphash: for keys that\n"
+     "an adversary chooses"},
+    BUILD_RUN_OPTIONS,
+    {0},
+};
+
+static bool take_own(build_request *request, command_line *cli, int id,
+                     const char *value)
+{
+    ksv_build_options *options = &request->options;
+    int choice;
+    switch (id) {
+    case BUILD_FPR:
+        return cli_parse_rate(cli, "--fpr", value, &options->fpr);
+    case BUILD_ORGANISATION:
+        if (!cli_parse_choice(cli, "--organisation", value, "hash,sorted,btree",
+                              &choice))
+            return false;
+        options->organisation =
+            (ksv_organisation)(KSV_ORGANISATION_HASH + choice);
+        return true;
+    default:
+        if (!cli_parse_choice(cli, "--hash", value, "xxh3,siphash", &choice))
+            return false;
+        options->hash = choice == 0 ? KSV_HASH_XXH3 : KSV_HASH_SIPHASH;
+        return true;
+    }
+}
+
+static bool take(build_request *request, format_arguments *format,
+                 command_line *cli, int id, const char *value)
+{
+    bool is_taken;
+    if (!format_arguments_take(format, cli, id, value, &is_taken))
+        return false;
+    if (is_taken)
+        return true;
+    if (!build_request_take(request, cli, id, value, &is_taken))
+        return false;
+    return is_taken || take_own(request, cli, id, value);
+}
+
+static bool parse(build_request *request, format_arguments *format,
+                  command_line *cli)
+{
+    const char *value;
+    int id;
+    while ((id = cli_next(cli, &value)) != CLI_END) {
+        if (id == CLI_STOP || !take(request, format, cli, id, value))
+            return false;
+    }
+    if (cli->argument_count == 0 && request->files_from == NULL)
+        return cli_fail(cli, "no data file given");
+    if (!build_request_list_files(request, cli))
+        return false;
+    return request->file_count > 0 ||
+           cli_fail(cli, "%s names no data file", request->files_from);
+}
+
+/* Whether there is something that an index with its own format may be, and
+ * that format if it can be read. */
+static bool find_index(const command_line *cli, ksv_format *format)
+{
+    ksv_index *index;
+    ksv_index_info info;
+    *format = KSV_FORMAT_NONE;
+    ksv_status status =
+        ksv_index_open(cli->index_directory, NULL, &index, NULL);
+    if (status == KSV_OK && ksv_index_get_info(index, &info, NULL) == KSV_OK)
+        *format = info.format;
+    if (status == KSV_OK)
+        ksv_index_close(index);
+    return status != KSV_ERROR_NO_INDEX;
+}
+
+/* An existing index has a format and a key: what the command line does not say
+ * is as the index has it. */
+static bool choose_format(build_request *request, format_arguments *format,
+                          command_line *cli)
+{
+    ksv_format known;
+    bool exists = find_index(cli, &known);
+    bool says_nothing = format_arguments_is_empty(format);
+    bool repeats_format = format->key_count == 0 && !format->has_dialect &&
+                          known == format->options.format;
+    if (exists && (says_nothing || repeats_format))
+        return true;
+    request->options.format = &format->options;
+    return format_arguments_finish(format, cli, request->files,
+                                   request->file_count, known);
+}
+
+static int run(command_line *cli)
+{
+    build_request request;
+    format_arguments format;
+    int status;
+    build_request_open(&request);
+    format_arguments_open(&format);
+    if (!parse(&request, &format, cli) ||
+        !choose_format(&request, &format, cli))
+        status = cli->status;
+    else
+        status = build_request_run(&request, cli, ksv_build);
+    format_arguments_close(&format);
+    build_request_close(&request);
+    return status;
+}
+
+const cli_verb COMMAND_BUILD = {
+    .name = "build",
+    .usage = "[-i DIR] [-f FORMAT] -k KEY [options] FILE...",
+    .summary = "Make an index over data files, or extend it; what is unchanged "
+               "is skipped.",
+    .options = OPTIONS,
+    .notes = "Example: keysieve build -k user_id events.csv more.csv.gz",
+    .run = run,
+};
