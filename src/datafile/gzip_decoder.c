@@ -37,7 +37,7 @@ ksv_status gzip_decoder_open(gzip_decoder *d, ksv_file *file,
     d->buffer = memory_zalloc(allocator, buffer_bytes(d));
     if (d->buffer == NULL)
         return error_set_memory(error);
-    inflate_begin(&d->inflate);
+    inflate_init(&d->inflate);
     restart_output(d, 0);
     return gzip_input_open(&d->input, file, input_bytes, allocator, error);
 }
@@ -157,9 +157,7 @@ static ksv_status read_header(gzip_decoder *d, ksv_error *error)
                             "the %s at compressed byte %" PRIu64 " %s",
                             member_name(d), d->member_offset, h->problem);
     uint8_t *out = d->inflate.out;
-    const bool fixed_tables = d->inflate.fixed_tables;
     inflate_begin(&d->inflate);
-    d->inflate.fixed_tables = fixed_tables;
     d->inflate.out = out;
     d->inflate.history = out;
     inflate_set_input(&d->inflate, d->input.next, gzip_input_left(&d->input),

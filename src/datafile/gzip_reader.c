@@ -156,17 +156,8 @@ static bool load_window(gzip_cursor *c)
             memcpy(window, c->blob.data, size);
         return true;
     }
-    inflater *s = &c->decoder.inflate;
-    inflate_begin(s);
-    inflate_set_input(s, c->blob.data, stored, true, 0);
-    s->out = window;
-    s->history = window;
-    inflate_stop stop = INFLATE_BLOCK;
-    while (stop == INFLATE_BLOCK ||
-           (stop == INFLATE_LIMIT && s->out == window + size))
-        stop = inflate_run(s, s->out < window + size ? window + size
-                                                     : window + size + 1);
-    return stop == INFLATE_END && s->out == window + size;
+    return inflate_whole(&c->decoder.inflate, c->blob.data, stored, window,
+                         size);
 }
 
 static ksv_status restart(gzip_reader *r, gzip_cursor *c, uint64_t number,
@@ -180,8 +171,8 @@ static ksv_status restart(gzip_reader *r, gzip_cursor *c, uint64_t number,
     const gzip_place place = {c->entry.content, c->entry.header_bit,
                               c->entry.symbol_bit, c->entry.member_offset,
                               c->entry.data_end};
-    KSV_TRY(gzip_decoder_seek(&c->decoder, &place, c->entry.window_bytes,
-                              error));
+    KSV_TRY(
+        gzip_decoder_seek(&c->decoder, &place, c->entry.window_bytes, error));
     c->checked_begin = c->checked_end = c->entry.content;
     c->valid = true;
     return KSV_OK;

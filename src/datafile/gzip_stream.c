@@ -19,7 +19,7 @@ struct gzip_stream {
     ksv_file *file;
     datafile_kind kind;
     gzip_decoder decoder;
-    gzip_points *points; /* or NULL */
+    gzip_points *points;   /* or NULL */
     bgzf_stream *parallel; /* or NULL */
     bool at_end;
 };
@@ -38,10 +38,10 @@ static ksv_status tell_bgzf(gzip_stream *s, ksv_error *error)
         (void)gzip_header_push(&header, bytes, got);
         offset += got;
     }
-    s->kind = header.state == GZIP_HEADER_COMPLETE &&
-                      header.bgzf_block_bytes != 0
-                  ? DATAFILE_BGZF
-                  : DATAFILE_GZIP;
+    s->kind =
+        header.state == GZIP_HEADER_COMPLETE && header.bgzf_block_bytes != 0
+            ? DATAFILE_BGZF
+            : DATAFILE_GZIP;
     return KSV_OK;
 }
 
@@ -158,9 +158,9 @@ ksv_status gzip_stream_next(gzip_stream *stream, const uint8_t **data,
     gzip_stream *s = stream;
     *size_bytes = 0;
     *last = false;
-    const uint64_t begin =
-        s->parallel != NULL ? bgzf_stream_end(s->parallel).content
-                            : s->decoder.content;
+    const uint64_t begin = s->parallel != NULL
+                               ? bgzf_stream_end(s->parallel).content
+                               : s->decoder.content;
     if (s->parallel != NULL)
         KSV_TRY(next_parallel(s, data, size_bytes, error));
     else

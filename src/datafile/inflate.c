@@ -25,6 +25,12 @@
  * stream is truncated: more than the bits that can be read ahead. */
 #define LAST_INPUT_OVERRUN 8
 
+void inflate_init(inflater *s)
+{
+    s->fixed_tables = false;
+    inflate_begin(s);
+}
+
 void inflate_begin(inflater *s)
 {
     s->in_next = s->in_end = NULL;
@@ -37,7 +43,6 @@ void inflate_begin(inflater *s)
     s->marks_end = NULL;
     s->place = INFLATE_AT_BLOCK;
     s->final = false;
-    s->fixed_tables = false;
     s->stored_left = 0;
     s->problem = NULL;
 }
@@ -468,4 +473,19 @@ inflate_stop inflate_run(inflater *s, uint8_t *limit)
     }
     return s->place == INFLATE_IN_STORED ? run_stored(s, limit)
                                          : run_coded(s, limit);
+}
+
+bool inflate_whole(inflater *s, const uint8_t *in, size_t in_bytes,
+                   uint8_t *out, size_t out_bytes)
+{
+    inflate_begin(s);
+    inflate_set_input(s, in, in_bytes, true, 0);
+    s->out = out;
+    s->history = out;
+    uint8_t *end = out + out_bytes;
+    inflate_stop stop = INFLATE_BLOCK;
+    /* The end of the stream comes after the last byte of output. */
+    while (stop == INFLATE_BLOCK || (stop == INFLATE_LIMIT && s->out == end))
+        stop = inflate_run(s, s->out < end ? end : end + 1);
+    return stop == INFLATE_END && s->out == end && s->in_next == s->in_end;
 }

@@ -74,6 +74,9 @@ typedef struct inflater {
     uint32_t distances[INFLATE_DISTANCE_ENTRIES];
 } inflater;
 
+/* Makes a decoder of memory that holds anything. */
+void inflate_init(inflater *s);
+
 /* Begins a stream: at a block header, without input, output or marks. */
 void inflate_begin(inflater *s);
 
@@ -94,6 +97,11 @@ uint64_t inflate_bits_left(const inflater *s);
  * first symbol border where `out` is at or past `limit`. All but
  * INFLATE_TRUNCATED and INFLATE_CORRUPT may be followed by another call. */
 inflate_stop inflate_run(inflater *s, uint8_t *limit);
+
+/* Decodes a whole stream of `in_bytes` bytes into exactly `out_bytes` bytes
+ * (INFLATE_OUTPUT_SLACK more must be writable); false: it is another one. */
+bool inflate_whole(inflater *s, const uint8_t *in, size_t in_bytes,
+                   uint8_t *out, size_t out_bytes);
 
 /* Reads a block header and stops before the first symbol: INFLATE_LIMIT, or a
  * failure. */

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define POINTS_MAGIC "KSVPOINT"
+#define POINTS_MAGIC "KSVPNTS\n"
+#define POINTS_END_MAGIC "KSVPEND\n"
 #define POINTS_MAGIC_BYTES 8
 #define POINTS_VERSION 1
 #define POINTS_ID_BYTES 16

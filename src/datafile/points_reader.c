@@ -62,7 +62,7 @@ static ksv_status check_footer(points_reader *r, const uint8_t *footer,
 {
     points_info *info = &r->info;
     const uint64_t offset = info->file_bytes - POINTS_FOOTER_BYTES;
-    if (memcmp(footer, POINTS_MAGIC, POINTS_MAGIC_BYTES) != 0 ||
+    if (memcmp(footer, POINTS_END_MAGIC, POINTS_MAGIC_BYTES) != 0 ||
         load_u32(footer + POINTS_FOOTER_CHECKSUM) !=
             hash_checksum32(footer, POINTS_FOOTER_CHECKSUM))
         return corrupt_at(r, offset, "they do not end as such", error);

@@ -133,7 +133,7 @@ ksv_status points_writer_finish(points_writer *writer, uint64_t data_bytes,
                          "its end");
     KSV_TRY(flush_page(w, error));
     uint8_t footer[POINTS_FOOTER_BYTES] = {0};
-    memcpy(footer, POINTS_MAGIC, POINTS_MAGIC_BYTES);
+    memcpy(footer, POINTS_END_MAGIC, POINTS_MAGIC_BYTES);
     store_u64(footer + POINTS_FOOTER_CONTENT_BYTES, w->content_bytes);
     store_u64(footer + POINTS_FOOTER_DATA_BYTES, data_bytes);
     memcpy(footer + POINTS_FOOTER_FINGERPRINT, fingerprint, 16);
