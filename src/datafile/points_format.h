@@ -26,7 +26,8 @@
 #define POINTS_HEADER_SPACING 32
 #define POINTS_HEADER_CHECKSUM 60
 
-/* Pages of entries, in order, somewhere among the blobs. */
+/* Pages of entries, in order, somewhere among the blobs: each but the last one
+ * has POINTS_PER_PAGE. */
 #define POINTS_PAGE_BYTES 4096
 #define POINTS_PAGE_CHECKSUM 0
 #define POINTS_PAGE_COUNT 4
@@ -67,6 +68,12 @@ typedef struct points_entry {
     uint16_t window_bytes;
     uint16_t window_stored_bytes; /* smaller: deflated */
 } points_entry;
+
+/* Of a page with so many entries. */
+static inline size_t points_page_bytes(size_t entries)
+{
+    return POINTS_PAGE_ENTRIES + entries * POINTS_ENTRY_BYTES;
+}
 
 static inline uint32_t points_entry_chunks(const points_entry *entry)
 {

@@ -78,7 +78,7 @@ static ksv_status check_footer(points_reader *r, const uint8_t *footer,
     r->directory_offset = load_u64(footer + POINTS_FOOTER_DIRECTORY_OFFSET);
     r->directory_checksum = load_u32(footer + POINTS_FOOTER_DIRECTORY_CHECKSUM);
     const uint64_t room = offset - POINTS_HEADER_BYTES;
-    if (r->pages > room / (POINTS_PAGE_BYTES + POINTS_DIRECTORY_ITEM_BYTES) ||
+    if (r->pages > room / POINTS_DIRECTORY_ITEM_BYTES ||
         r->directory_offset != offset - r->pages * POINTS_DIRECTORY_ITEM_BYTES)
         return corrupt_at(r, offset, "the directory does not fit", error);
     if ((info->points + POINTS_PER_PAGE - 1) / POINTS_PER_PAGE != r->pages ||
@@ -183,14 +183,26 @@ static uint64_t directory_page(const uint8_t *directory, uint64_t page)
     return load_u64(directory + page * POINTS_DIRECTORY_ITEM_BYTES + 8);
 }
 
+static size_t page_entries(const points_reader *r, uint64_t page)
+{
+    const uint64_t left = r->info.points - page * POINTS_PER_PAGE;
+    return left < POINTS_PER_PAGE ? (size_t)left : POINTS_PER_PAGE;
+}
+
+static size_t page_bytes(const points_reader *r, uint64_t page)
+{
+    return points_page_bytes(page_entries(r, page));
+}
+
 static bool directory_is_right(const points_reader *r, const uint8_t *directory)
 {
     if (hash_checksum32(directory, directory_bytes(r)) != r->directory_checksum)
         return false;
     for (uint64_t i = 0; i < r->pages; i++) {
         const uint64_t offset = directory_page(directory, i);
-        if (offset < POINTS_HEADER_BYTES ||
-            offset > r->directory_offset - POINTS_PAGE_BYTES)
+        const size_t size = page_bytes(r, i);
+        if (size > r->directory_offset || offset < POINTS_HEADER_BYTES ||
+            offset > r->directory_offset - size)
             return false;
         const uint64_t content = directory_content(directory, i);
         if (i == 0 ? content != 0
@@ -229,12 +241,6 @@ static ksv_status get_directory(points_reader *r, const uint8_t **out,
     return KSV_OK;
 }
 
-static size_t page_entries(const points_reader *r, uint64_t page)
-{
-    const uint64_t left = r->info.points - page * POINTS_PER_PAGE;
-    return left < POINTS_PER_PAGE ? (size_t)left : POINTS_PER_PAGE;
-}
-
 static const uint8_t *page_entry(const points_page *page, size_t i)
 {
     return page->bytes + POINTS_PAGE_ENTRIES + i * POINTS_ENTRY_BYTES;
@@ -249,12 +255,12 @@ static ksv_status load_page(points_reader *r, points_page *page,
     const uint8_t *directory;
     KSV_TRY(get_directory(r, &directory, cost, error));
     const uint64_t offset = directory_page(directory, number);
+    const size_t size = page_bytes(r, number);
     page->valid = false;
-    KSV_TRY(read_part(r, offset, page->bytes, POINTS_PAGE_BYTES, cost, error));
+    KSV_TRY(read_part(r, offset, page->bytes, size, cost, error));
     const uint8_t *p = page->bytes;
     if (load_u32(p + POINTS_PAGE_CHECKSUM) !=
-        hash_checksum32(p + POINTS_PAGE_COUNT,
-                        POINTS_PAGE_BYTES - POINTS_PAGE_COUNT))
+        hash_checksum32(p + POINTS_PAGE_COUNT, size - POINTS_PAGE_COUNT))
         return corrupt_at(r, offset, "the checksum of a page is wrong", error);
     if (memcmp(p + POINTS_PAGE_ID, r->info.id, POINTS_ID_BYTES) != 0 ||
         load_u64(p + POINTS_PAGE_NUMBER) != number ||
@@ -387,8 +393,9 @@ ksv_status points_reader_verify(points_reader *reader, ksv_error *error)
         if (status == KSV_OK)
             used = entry.blob_offset + blob.size;
     }
-    if (status == KSV_OK && r->info.points != 0 &&
-        used + POINTS_PAGE_BYTES != r->directory_offset)
+    if (r->pages != 0)
+        used += page_bytes(r, r->pages - 1);
+    if (status == KSV_OK && used != r->directory_offset)
         status = corrupt_at(r, used, "bytes belong to nothing", error);
     buffer_release(&blob);
     memory_free(&r->allocator, page, sizeof *page);

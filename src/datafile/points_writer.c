@@ -82,16 +82,17 @@ static ksv_status flush_page(points_writer *w, ksv_error *error)
     if (w->in_page == 0)
         return KSV_OK;
     const uint64_t number = (w->points - 1) / POINTS_PER_PAGE;
+    const size_t size = points_page_bytes(w->in_page);
     store_u32(w->page + POINTS_PAGE_COUNT, (uint32_t)w->in_page);
     store_u64(w->page + POINTS_PAGE_NUMBER, number);
     memcpy(w->page + POINTS_PAGE_ID, w->id, POINTS_ID_BYTES);
-    store_u32(w->page + POINTS_PAGE_CHECKSUM,
-              hash_checksum32(w->page + POINTS_PAGE_COUNT,
-                              POINTS_PAGE_BYTES - POINTS_PAGE_COUNT));
+    store_u32(
+        w->page + POINTS_PAGE_CHECKSUM,
+        hash_checksum32(w->page + POINTS_PAGE_COUNT, size - POINTS_PAGE_COUNT));
     KSV_TRY(buffer_put_u64(&w->directory,
                            load_u64(w->page + POINTS_PAGE_ENTRIES), error));
     KSV_TRY(buffer_put_u64(&w->directory, w->offset, error));
-    KSV_TRY(append(w, w->page, sizeof w->page, error));
+    KSV_TRY(append(w, w->page, size, error));
     memset(w->page, 0, sizeof w->page);
     w->in_page = 0;
     return KSV_OK;
