@@ -163,10 +163,9 @@ size_t gzip_header_push(gzip_header *header, const uint8_t *data,
         if (!is_checksum)
             checked = used;
     }
-    if ((header->flags & FLAG_CHECKSUM) == 0)
-        return used;
     header->crc = crc32_update(header->crc, data, checked);
     if (header->state == GZIP_HEADER_COMPLETE &&
+        (header->flags & FLAG_CHECKSUM) != 0 &&
         (header->crc & 0xffff) != header->given_checksum)
         bad(header, "has a damaged header: its checksum is wrong");
     return used;
