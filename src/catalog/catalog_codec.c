@@ -11,8 +11,8 @@
 #define HASH_BITS_MOST 48
 #define PAYLOAD_BITS_MOST 57
 /* Of one with empty paths and layout. */
-#define FILE_BYTES_LEAST 132
-#define SEGMENT_BYTES 80
+#define FILE_BYTES_LEAST 148
+#define SEGMENT_BYTES 88
 
 static ksv_status corrupt(ksv_error *error, const char *what)
 {
