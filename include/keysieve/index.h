@@ -102,7 +102,9 @@ typedef struct ksv_lookup_options {
  * An empty key is never found. "Not found" is told only when it is certain: a
  * data file that changed and might hold the key is KSV_ERROR_STALE, a damaged
  * table KSV_ERROR_CORRUPT. The keys before the failing one have been answered.
- */
+ * Every change of a data file that was made before the call is seen by it; to
+ * that end a call asks the file system once about the files that its answers
+ * depend on (for a key that does not exist: all), and again after a second. */
 KSV_API KSV_CHECK_RESULT ksv_status
 ksv_get(ksv_index *index, const ksv_key *keys, size_t key_count,
         const ksv_lookup_options *options, ksv_record_fn visit, void *ctx,
