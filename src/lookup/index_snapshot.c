@@ -366,6 +366,24 @@ ksv_status snapshot_check_all_fresh(index_snapshot *snapshot, uint64_t since_ns,
     return status;
 }
 
+void snapshot_warn_of_changes(index_snapshot *snapshot, uint64_t since_ns)
+{
+    if (snapshot->problem == NULL)
+        return;
+    mutex_lock(&snapshot->lock);
+    for (size_t i = 0; i < snapshot->state.file_count; i++) {
+        snapshot_file *file = &snapshot->files[i];
+        ksv_error problem;
+        error_clear(&problem);
+        if (file->is_told ||
+            require_fresh(snapshot, file, since_ns, &problem) == KSV_OK)
+            continue;
+        file->is_told = true;
+        warn(snapshot, &problem);
+    }
+    mutex_unlock(&snapshot->lock);
+}
+
 bool snapshot_is_outdated(index_snapshot *snapshot)
 {
     mutex_lock(&snapshot->lock);

@@ -25,6 +25,7 @@ typedef struct snapshot_file {
     ksv_file_info data_info; /* of the open file, when asked last */
     data_identity found;
     uint64_t looked_ns; /* when that was so; 0: never looked */
+    bool is_told;       /* that it changed, as a warning */
 } snapshot_file;
 
 /* A segment. Filters that cannot be used answer "maybe" to everything. */
@@ -99,6 +100,10 @@ ksv_status snapshot_check_fresh(index_snapshot *snapshot, size_t file,
 /* As that, of all files, with the first that changed in the error. */
 ksv_status snapshot_check_all_fresh(index_snapshot *snapshot, uint64_t since_ns,
                                     ksv_error *error);
+
+/* Tells of each data file that is not what was indexed, once: records that were
+ * found elsewhere may not be all. */
+void snapshot_warn_of_changes(index_snapshot *snapshot, uint64_t since_ns);
 
 /* Whether what was opened has to be opened anew, in another snapshot. */
 bool snapshot_is_outdated(index_snapshot *snapshot);

@@ -241,6 +241,14 @@ static uint64_t hash_key(const lookup_session *session, ksv_key key)
     return ksv_hash(&p->hasher, key.data, key.bytes);
 }
 
+/* Once a call: what was found is right, but may not be all. */
+static void warn_of_changes(lookup_session *session)
+{
+    if (!session->has_warned)
+        snapshot_warn_of_changes(session->snapshot, session->start_ns);
+    session->has_warned = true;
+}
+
 ksv_status lookup_key(lookup_session *session, const lookup_request *request,
                       uint64_t *found, ksv_receipt *receipt, ksv_error *error)
 {
@@ -253,8 +261,11 @@ ksv_status lookup_key(lookup_session *session, const lookup_request *request,
     KSV_TRY(require_data(session, receipt, error));
     KSV_TRY(try_candidates(session, request, hash, found, receipt, error));
     receipt->found += *found > 0;
-    if (*found > 0)
+    if (*found > 0) {
+        if (request->visit != NULL && !request->first_only)
+            warn_of_changes(session);
         return KSV_OK;
+    }
     return snapshot_check_all_fresh(session->snapshot, session->start_ns,
                                     error);
 }

@@ -22,6 +22,7 @@ typedef struct lookup_candidate {
 typedef struct lookup_session {
     index_snapshot *snapshot; /* borrowed */
     uint64_t start_ns;        /* of the call */
+    bool has_warned;          /* of changed data files */
     record_fetch *fetch;
     lookup_candidate *candidates;
     size_t candidate_count;

@@ -267,6 +267,35 @@ static void test_build_is_no_damage(void **state)
     ksv_index_close(index);
 }
 
+/* Records that were found may not be all when another file has changed. */
+static void test_other_file_changed(void **state)
+{
+    index_fixture *f = *state;
+    int warnings = 0;
+    ksv_index_options options;
+    ksv_index_options_init(&options);
+    options.problem = tell_nothing;
+    options.problem_ctx = &warnings;
+    ksv_index *index;
+    assert_int_equal(ksv_index_open(f->directory, &options, &index, NULL),
+                     KSV_OK);
+    const ksv_key key = {"a", 1};
+    size_t records = 0;
+    assert_int_equal(
+        ksv_get(index, &key, 1, NULL, count_key, &records, NULL, NULL, NULL),
+        KSV_OK);
+    assert_int_equal(warnings, 0);
+    index_fixture_write(f, 1, "id,v\nc,3\na,3\n");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(ksv_get(index, &key, 1, NULL, count_key, &records,
+                                 NULL, NULL, NULL),
+                         KSV_OK);
+        assert_int_equal(records, 1);
+        assert_int_equal(warnings, 1);
+    }
+    ksv_index_close(index);
+}
+
 typedef struct spoiler {
     index_fixture *f;
     int visits;
@@ -345,6 +374,7 @@ int main(void)
         TEST(test_copy_takes_the_place),
         TEST(test_other_index_takes_the_place),
         TEST(test_build_is_no_damage),
+        TEST(test_other_file_changed),
         TEST(test_change_during_a_scan),
         TEST(test_few_descriptors),
     };
