@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "catalog/file_identity.h"
 #include "scan/file_scan.h"
-#include "segment/segment_writer.h"
 #include "sort/entry_sorter.h"
 
 /* How much larger than its first build an index may become before lookups read
@@ -21,12 +20,37 @@ enum {
     HASH_BITS_MAX = 48
 };
 
+/* Bytes of a record, as a guess at the number of records. */
+#define USUAL_RECORD_BYTES 24
+
+/* Fewer entries are sorted before other threads would have begun. */
+#define ENTRIES_WORTH_THREADS 200000
+
 typedef struct file_run {
     file_builder *builder;
     const planned_file *planned;
+    const file_means *means;
     built_file *out;
     entry_sorter *sorter;
+    entry_adder *adder;
+    bool adding_failed;  /* not the fault of the data file */
+    uint64_t told_bytes; /* of progress */
+    uint64_t untold_records;
 } file_run;
+
+static ksv_status take_keyed(file_run *run, const scan_record *record,
+                             ksv_error *error)
+{
+    built_file *out = run->out;
+    if (record->length > out->file.longest_record_bytes)
+        out->file.longest_record_bytes = record->length;
+    uint64_t hash = ksv_hash(&run->builder->parameters->hasher, record->key,
+                             record->key_bytes);
+    ksv_status status =
+        entry_adder_add(run->adder, hash, record->offset, error);
+    run->adding_failed = status != KSV_OK;
+    return status;
+}
 
 static ksv_status take_record(file_run *run, const scan_record *record,
                               ksv_error *error)
@@ -38,13 +62,8 @@ static ksv_status take_record(file_run *run, const scan_record *record,
         return KSV_OK;
     }
     out->file.records++;
-    if (record->kind == SCAN_RECORD_KEYED) {
-        if (record->length > out->file.longest_record_bytes)
-            out->file.longest_record_bytes = record->length;
-        uint64_t hash = ksv_hash(&run->builder->parameters->hasher, record->key,
-                                 record->key_bytes);
-        return entry_sorter_add(run->sorter, hash, record->offset, error);
-    }
+    if (record->kind == SCAN_RECORD_KEYED)
+        return take_keyed(run, record, error);
     if (out->file.records_without_key++ == 0)
         out->first_without_key = record->offset;
     if (run->builder->options->strict)
@@ -59,7 +78,7 @@ static ksv_status take_records(void *ctx, const scan_record *records,
     file_run *run = ctx;
     for (size_t i = 0; i < count; i++)
         KSV_TRY(take_record(run, &records[i], error));
-    run->builder->progress->now.records += count;
+    run->untold_records += count;
     return KSV_OK;
 }
 
@@ -67,7 +86,12 @@ static ksv_status take_progress(void *ctx, uint64_t disk_bytes,
                                 ksv_error *error)
 {
     file_run *run = ctx;
-    return build_progress_update(run->builder->progress, disk_bytes, error);
+    uint64_t bytes = disk_bytes - run->told_bytes;
+    uint64_t records = run->untold_records;
+    run->told_bytes = disk_bytes;
+    run->untold_records = 0;
+    return build_progress_add(run->builder->progress, run->planned->given_path,
+                              bytes, records, error);
 }
 
 /* Bits to keep of a hash: enough for the index that this first file with keys
@@ -120,18 +144,20 @@ static ksv_status write_segment(file_run *run, uint64_t segment_id,
                                 ksv_error *error)
 {
     file_builder *builder = run->builder;
-    size_t entries = entry_sorter_count(run->sorter);
+    uint64_t entries = entry_sorter_count(run->sorter);
     if (entries == 0)
         return KSV_OK;
     if (builder->parameters->hash_bits == 0)
         builder->parameters->hash_bits =
             choose_hash_bits(builder, run->out, entries);
+    thread_pool *pool =
+        entries >= ENTRIES_WORTH_THREADS ? run->means->pool : NULL;
     KSV_TRY(entry_sorter_finish(run->sorter, builder->parameters->hash_bits,
-                                error));
+                                pool, builder->threads, error));
     run->out->segment.id = segment_id;
     KSV_TRY(segment_write(&builder->place, run->sorter,
                           run->out->file.content_bytes, &run->out->segment,
-                          error));
+                          &run->out->sidecars, error));
     run->out->file.segment_id = segment_id;
     return KSV_OK;
 }
@@ -152,7 +178,8 @@ static ksv_status scan_and_write(file_run *run, uint64_t segment_id,
     file_scan_result scanned;
     ksv_status status = file_scan_run(&scan, &scanned, error);
     run->out->failed_alone = status != KSV_OK && status != KSV_ERROR_MEMORY &&
-                             status != KSV_ERROR_CANCELLED;
+                             status != KSV_ERROR_CANCELLED &&
+                             !run->adding_failed;
     if (status == KSV_OK)
         status = fill_file(run, &scanned, error);
     buffer_release(&scanned.layout);
@@ -161,20 +188,48 @@ static ksv_status scan_and_write(file_run *run, uint64_t segment_id,
     return status;
 }
 
+static ksv_status open_sorter(file_run *run, uint64_t segment_id,
+                              ksv_error *error)
+{
+    const segment_place *place = &run->builder->place;
+    char name[CATALOG_NAME_BYTES];
+    catalog_sidecar_name(segment_id, "", name);
+    entry_sorter_options options = {
+        .allocator = place->allocator,
+        .memory_bytes = run->means->memory_bytes,
+        .expected_entries = run->planned->size_bytes / USUAL_RECORD_BYTES + 1,
+        .adders = 1,
+        .fs = place->fs,
+        .directory = place->directory,
+        .spill_name = name};
+    KSV_TRY(entry_sorter_open(&options, &run->sorter, error));
+    run->adder = entry_sorter_adder(run->sorter, 0);
+    return KSV_OK;
+}
+
 ksv_status file_builder_run(file_builder *builder, const planned_file *planned,
-                            uint64_t segment_id, built_file *out,
-                            ksv_error *error)
+                            uint64_t segment_id, const file_means *means,
+                            built_file *out, ksv_error *error)
 {
     memset(out, 0, sizeof *out);
     out->first_without_key = KSV_NO_OFFSET;
     out->first_bad = KSV_NO_OFFSET;
-    file_run run = {builder, planned, out, NULL};
-    KSV_TRY(entry_sorter_open(builder->place.allocator, &run.sorter, error));
-    build_progress_begin_file(builder->progress, planned->given_path);
+    file_run run = {
+        .builder = builder, .planned = planned, .means = means, .out = out};
+    KSV_TRY(open_sorter(&run, segment_id, error));
     ksv_status status = scan_and_write(&run, segment_id, error);
-    build_progress_end_file(builder->progress, planned->size_bytes);
+    uint64_t told = run.told_bytes;
+    build_progress_end_file(builder->progress, planned->size_bytes > told
+                                                   ? planned->size_bytes - told
+                                                   : 0);
     entry_sorter_close(run.sorter);
     if (status != KSV_OK)
-        catalog_file_release(builder->place.allocator, &out->file);
+        built_file_release(builder, out);
     return status;
+}
+
+void built_file_release(const file_builder *builder, built_file *built)
+{
+    segment_files_abandon(&built->sidecars);
+    catalog_file_release(builder->place.allocator, &built->file);
 }
