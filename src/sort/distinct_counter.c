@@ -60,7 +60,8 @@ static ksv_status extend_group(distinct_counter *counter, uint64_t hash,
                                ksv_error *error)
 {
     if (counter->group_size == counter->group_room) {
-        unite_group(counter);
+        if (counter->group_size > 0)
+            unite_group(counter);
         counter->group_room = 2 * counter->group_size;
         if (counter->group_room < LEAST_ROOM)
             counter->group_room = LEAST_ROOM;
@@ -72,45 +73,53 @@ static ksv_status extend_group(distinct_counter *counter, uint64_t hash,
 
 static void end_group(distinct_counter *counter)
 {
-    if (counter->group_size > 1)
-        unite_group(counter);
-    counter->counts.whole += counter->group_size;
+    unite_group(counter);
+    counter->counts.whole += counter->group_size - 1;
     counter->group_size = 0;
+}
+
+/* `hash` is another one than the last, with which it shares the kept bits. */
+static ksv_status add_collision(distinct_counter *counter, uint64_t hash,
+                                ksv_error *error)
+{
+    if (counter->group_size == 0)
+        KSV_TRY(extend_group(counter, counter->last, error));
+    KSV_TRY(extend_group(counter, hash, error));
+    counter->last = hash;
+    return KSV_OK;
 }
 
 ksv_status distinct_counter_add(distinct_counter *counter,
                                 const hash_entry *entries, size_t count,
                                 ksv_error *error)
 {
-    if (counter->group_capacity == 0) {
-        KSV_TRY(reserve(counter, LEAST_ROOM, error));
-        counter->group_room = LEAST_ROOM;
+    if (count > 0 && !counter->has_last) {
+        counter->has_last = true;
+        counter->last = ~entries[0].hash;
     }
     uint64_t mask = counter->mask;
     for (size_t i = 0; i < count; i++) {
         uint64_t hash = entries[i].hash;
-        if (counter->group_size > 0) {
-            if (hash == counter->last)
-                continue;
-            if (((hash ^ counter->last) & mask) == 0) {
-                counter->last = hash;
-                KSV_TRY(extend_group(counter, hash, error));
-                continue;
-            }
+        uint64_t difference = hash ^ counter->last;
+        if ((difference & mask) != 0) {
+            if (counter->group_size > 0)
+                end_group(counter);
+            counter->counts.truncated++;
+            counter->counts.whole++;
+            counter->last = hash;
+        } else if (difference != 0) {
+            KSV_TRY(add_collision(counter, hash, error));
         }
-        end_group(counter);
-        counter->counts.truncated++;
-        counter->group[0] = hash;
-        counter->group_size = 1;
-        counter->last = hash;
     }
     return KSV_OK;
 }
 
 sorter_distinct distinct_counter_take(distinct_counter *counter)
 {
-    end_group(counter);
+    if (counter->group_size > 0)
+        end_group(counter);
     sorter_distinct counts = counter->counts;
     counter->counts = (sorter_distinct){0, 0};
+    counter->has_last = false;
     return counts;
 }

@@ -3,6 +3,7 @@
 #ifndef KSV_SORT_DISTINCT_COUNTER_H
 #define KSV_SORT_DISTINCT_COUNTER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,14 +20,16 @@ typedef struct sorter_distinct {
 } sorter_distinct;
 
 /* Entries of one truncated hash come together, in any order of their whole
- * hashes: those of a group are kept, each once but for a few. */
+ * hashes. Nearly always these are one key; of others, a group, the whole hashes
+ * are kept, each once but for a few. */
 typedef struct distinct_counter {
     const ksv_allocator *allocator; /* borrowed */
     uint64_t mask;
-    sorter_distinct counts; /* but for the whole hashes of the last group */
-    uint64_t last;          /* whole hash of the last entry */
-    uint64_t *group;        /* whole hashes of the last group */
-    size_t group_size;      /* 0: nothing was counted */
+    sorter_distinct counts; /* of a group: one */
+    bool has_last;
+    uint64_t last;     /* whole hash of the last entry */
+    uint64_t *group;   /* whole hashes with its truncated hash */
+    size_t group_size; /* 0: only the last one */
     size_t group_capacity;
     size_t group_room; /* compare when it has grown to this */
 } distinct_counter;

@@ -203,17 +203,21 @@ static output_options output_for(const entry_sorter *sorter, unsigned hash_bits,
     return options;
 }
 
+static bool any_spilled(const entry_sorter *sorter)
+{
+    for (unsigned i = 0; i < sorter->adder_count; i++)
+        if (sorter->adders[i].spilled > 0)
+            return true;
+    return false;
+}
+
 /* Sorting in memory needs room beside the entries: a partition that a repeated
  * key has made large may need too much. */
 static bool fits_in_memory(const entry_sorter *sorter,
                            const output_options *options)
 {
-    if (sorter->fs == NULL)
-        return true;
-    for (unsigned i = 0; i < sorter->adder_count; i++)
-        if (sorter->adders[i].spilled > 0)
-            return false;
-    return sorter_output_fits(options, entry_sorter_count(sorter));
+    return sorter->fs == NULL ||
+           sorter_output_fits(options, entry_sorter_count(sorter));
 }
 
 ksv_status entry_sorter_finish(entry_sorter *sorter, unsigned hash_bits,
@@ -223,10 +227,15 @@ ksv_status entry_sorter_finish(entry_sorter *sorter, unsigned hash_bits,
     if (hash_bits < 32 || hash_bits > 64)
         return error_set(error, KSV_ERROR_ARGUMENT, NULL,
                          "cannot sort by %u bits", hash_bits);
+    if (any_spilled(sorter))
+        KSV_TRY(spill_all(sorter, error));
     output_options options = output_for(sorter, hash_bits, pool, threads);
-    if (!fits_in_memory(sorter, &options)) {
+    KSV_TRY(sort_source_count(&options.source, error));
+    if (!sorter->has_spilled && !fits_in_memory(sorter, &options)) {
+        sort_source_release(&options.source);
         KSV_TRY(spill_all(sorter, error));
         options = output_for(sorter, hash_bits, pool, threads);
+        KSV_TRY(sort_source_count(&options.source, error));
     }
     return sorter_output_open(&options, &sorter->output, error);
 }

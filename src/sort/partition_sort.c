@@ -33,14 +33,14 @@ void partition_sorter_release(partition_sorter *sorter)
     sorter->starts = NULL;
 }
 
-/* Bits to distribute by: about two entries a bucket. */
+/* Bits to distribute by: one or two entries a bucket. */
 static unsigned bucket_bits(const partition_sorter *sorter, size_t count)
 {
     unsigned most = sorter->hash_bits - sorter->top_bits;
     if (most > MOST_BUCKET_BITS)
         most = MOST_BUCKET_BITS;
     unsigned bits = 0;
-    while (bits < most && count >> (bits + 1) > 1)
+    while (bits < most && count >> bits > 1)
         bits++;
     return bits;
 }

@@ -44,7 +44,7 @@ static ksv_status write_run(run_merger *m, const hash_entry *entries,
 static ksv_status write_runs(run_merger *m, size_t partition, ksv_error *error)
 {
     sort_slot *slot = m->slot;
-    uint64_t total = sort_source_count(slot->source, partition);
+    uint64_t total = slot->source->counts[partition];
     for (uint64_t done = 0; done < total;) {
         uint64_t left = total - done;
         size_t take = left < slot->capacity ? (size_t)left : slot->capacity;

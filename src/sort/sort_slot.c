@@ -9,7 +9,12 @@
 /* Records are read so many at a time. */
 #define READ_ENTRIES ((size_t)4096)
 
-uint64_t sort_source_count(const sort_source *source, size_t partition)
+static size_t partition_count(const sort_source *source)
+{
+    return (size_t)1 << source->partition_bits;
+}
+
+static uint64_t count_partition(const sort_source *source, size_t partition)
 {
     if (source->spill != NULL)
         return spill_file_count(source->spill, partition);
@@ -17,6 +22,34 @@ uint64_t sort_source_count(const sort_source *source, size_t partition)
     for (size_t i = 0; i < source->adder_count; i++)
         count += entry_adder_count(&source->adders[i], partition);
     return count;
+}
+
+ksv_status sort_source_count(sort_source *source, ksv_error *error)
+{
+    size_t partitions = partition_count(source);
+    source->counts = memory_zalloc_array(source->allocator, partitions,
+                                         sizeof *source->counts);
+    if (source->counts == NULL)
+        return error_set_memory(error);
+    for (size_t p = 0; p < partitions; p++)
+        source->counts[p] = count_partition(source, p);
+    return KSV_OK;
+}
+
+void sort_source_release(sort_source *source)
+{
+    memory_free(source->allocator, source->counts,
+                partition_count(source) * sizeof *source->counts);
+    source->counts = NULL;
+}
+
+uint64_t sort_source_largest(const sort_source *source)
+{
+    uint64_t largest = 0;
+    for (size_t p = 0; p < partition_count(source); p++)
+        if (source->counts[p] > largest)
+            largest = source->counts[p];
+    return largest;
 }
 
 static size_t scratch_bytes(void)
@@ -146,7 +179,7 @@ static ksv_status collect_spans(sort_slot *slot, size_t partition,
 
 static ksv_status sort_one(sort_slot *slot, size_t partition, ksv_error *error)
 {
-    size_t count = (size_t)sort_source_count(slot->source, partition);
+    size_t count = (size_t)slot->source->counts[partition];
     hash_entry *out = slot->sorted + slot->count;
     if (count == 0)
         return KSV_OK;

@@ -17,10 +17,13 @@ typedef struct sort_source {
     const spill_file *spill; /* NULL: all is in memory */
     unsigned partition_bits;
     unsigned hash_bits;
+    uint64_t *counts; /* entries of each partition */
 } sort_source;
 
-/* Entries of a partition. */
-uint64_t sort_source_count(const sort_source *source, size_t partition);
+/* Counts the entries of all partitions; `counts` is freed by the other call. */
+ksv_status sort_source_count(sort_source *source, ksv_error *error);
+void sort_source_release(sort_source *source);
+uint64_t sort_source_largest(const sort_source *source);
 
 /* Bytes of a slot for `capacity` entries. */
 size_t sort_slot_bytes(size_t capacity, bool spilled);

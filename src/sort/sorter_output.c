@@ -30,22 +30,6 @@ struct sorter_output {
     sorter_distinct distinct;
 };
 
-static size_t partition_count(const sort_source *source)
-{
-    return (size_t)1 << source->partition_bits;
-}
-
-static uint64_t largest_partition(const sort_source *source)
-{
-    uint64_t largest = 0;
-    for (size_t p = 0; p < partition_count(source); p++) {
-        uint64_t count = sort_source_count(source, p);
-        if (count > largest)
-            largest = count;
-    }
-    return largest;
-}
-
 bool sorter_output_fits(const output_options *options, uint64_t total)
 {
     uint64_t share = total * SORTING_BYTES_PER_ENTRY + SORTING_BYTES;
@@ -53,7 +37,7 @@ bool sorter_output_fits(const output_options *options, uint64_t total)
     if (share < memory)
         memory = (size_t)share;
     /* A slot of its size, and as much again to merge repeated keys. */
-    return largest_partition(&options->source) <=
+    return sort_source_largest(&options->source) <=
            memory / (2 * sizeof(hash_entry));
 }
 
@@ -62,7 +46,7 @@ static size_t plan_slots(sorter_output *o, size_t *capacity)
 {
     const output_options *options = &o->options;
     bool spilled = options->source.spill != NULL;
-    uint64_t largest = largest_partition(&options->source);
+    uint64_t largest = sort_source_largest(&options->source);
     o->group_entries = options->pool != NULL ? TOGETHER_ENTRIES : ALONE_ENTRIES;
     uint64_t wanted = largest > o->group_entries ? largest : o->group_entries;
     size_t slots = options->pool != NULL ? options->threads + 1u : 1;
@@ -87,11 +71,14 @@ ksv_status sorter_output_open(const output_options *options,
     const ksv_allocator *a = options->source.allocator;
     *out = NULL;
     sorter_output *o = memory_zalloc(a, sizeof *o);
-    if (o == NULL)
+    if (o == NULL) {
+        sort_source counted = options->source;
+        sort_source_release(&counted);
         return error_set_memory(error);
+    }
     *out = o;
     o->options = *options;
-    o->partitions = partition_count(&options->source);
+    o->partitions = (size_t)1 << options->source.partition_bits;
     size_t capacity;
     o->slot_count = plan_slots(o, &capacity);
     o->slots = memory_zalloc_array(a, o->slot_count, sizeof *o->slots);
@@ -115,6 +102,7 @@ void sorter_output_close(sorter_output *output)
             thread_pool_wait(output->options.pool, &slot->task);
         sort_slot_release(slot);
     }
+    sort_source_release(&output->options.source);
     memory_free(a, output->slots, output->slot_count * sizeof *output->slots);
     memory_free(a, output, sizeof *output);
 }
@@ -125,7 +113,7 @@ static void assign(sorter_output *o, sort_slot *slot)
     uint64_t sum = 0;
     slot->first = o->next_partition;
     while (o->next_partition < o->partitions) {
-        sum += sort_source_count(&o->options.source, o->next_partition);
+        sum += o->options.source.counts[o->next_partition];
         bool alone = o->next_partition == slot->first;
         if (!alone && (sum > o->group_entries || sum > slot->capacity))
             break;
@@ -139,7 +127,7 @@ static void assign(sorter_output *o, sort_slot *slot)
 static bool is_too_large(const sorter_output *o, const sort_slot *slot)
 {
     return slot->end == slot->first + 1 &&
-           sort_source_count(&o->options.source, slot->first) > slot->capacity;
+           o->options.source.counts[slot->first] > slot->capacity;
 }
 
 /* Sets the other threads to work on all slots that are free. */

@@ -9,7 +9,7 @@
 #include "sort/sort_slot.h"
 
 typedef struct output_options {
-    sort_source source;
+    sort_source source; /* counted */
     /* For partitions that are larger than memory. */
     const ksv_file_system *fs;
     const char *directory;
@@ -25,7 +25,8 @@ typedef struct sorter_output sorter_output;
  * `memory_bytes`, and without taking much for each entry. */
 bool sorter_output_fits(const output_options *options, uint64_t total);
 
-/* What `options` points to has to stay until the output is closed. */
+/* What `options` points to has to stay until the output is closed, but for the
+ * counts of its source, which are taken over, on failure too. */
 ksv_status sorter_output_open(const output_options *options,
                               sorter_output **out, ksv_error *error);
 /* As entry_sorter_next(). */

@@ -149,29 +149,33 @@ typedef struct entry_pass {
     uint64_t wrong; /* 0: none */
 } entry_pass;
 
-/* Takes over `count` entries. Without a branch: what is noticed is looked at
- * once, by the caller. */
+/* Takes over `count` entries. What is wrong is looked at once, by the caller.
+ */
 static void take_entries(entry_pass *pass, const hash_entry *from, size_t count,
                          const ksv_table_options *options, page_entry *to)
 {
     unsigned shift = 64 - options->hash_bits;
-    unsigned payload_bits = options->payload_bits;
     entry_pass p = *pass;
+    uint64_t all_payloads = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t x = from[i].hash >> shift;
         uint64_t payload = from[i].payload;
-        bool repeated = x == p.last_x;
-        p.wrong |= payload >> payload_bits;
-        p.wrong |= (uint64_t)(x < p.last_x);
-        p.wrong |= (uint64_t)(repeated & (payload < p.last_payload));
-        p.distinct += !repeated;
-        p.run_entries = repeated ? p.run_entries + 1 : 1;
+        all_payloads |= payload;
+        if (x != p.last_x) {
+            p.wrong |= (uint64_t)(x < p.last_x);
+            p.distinct++;
+            p.run_entries = 0;
+        } else {
+            p.wrong |= (uint64_t)(payload < p.last_payload);
+        }
+        p.run_entries++;
         if (p.run_entries > p.longest_run)
             p.longest_run = p.run_entries;
         p.last_x = x;
         p.last_payload = payload;
         to[i] = (page_entry){x, payload};
     }
+    p.wrong |= all_payloads >> options->payload_bits;
     *pass = p;
 }
 
