@@ -14,6 +14,7 @@
 #define MOST_PARTITION_BITS 10
 /* The part of the limit that is kept for sorting while entries come in. */
 #define SORTING_SHARE 8
+#define SORTING_BYTES ((size_t)32 << 20)
 #define NAME_BYTES 32
 
 struct entry_sorter {
@@ -199,6 +200,11 @@ static output_options output_for(const entry_sorter *sorter, unsigned hash_bits,
     if (sorter->fs == NULL)
         return options;
     uint64_t limit = sorter->limit_bytes - memory_taken(sorter);
+    /* Once all is on disk, no more than it took before. */
+    uint64_t enough =
+        entry_sorter_count(sorter) * sizeof(hash_entry) + SORTING_BYTES;
+    if (sorter->has_spilled && limit > enough)
+        limit = enough;
     options.memory_bytes = limit < SIZE_MAX ? (size_t)limit : SIZE_MAX;
     return options;
 }

@@ -93,11 +93,8 @@ static unsigned bytes_of(uint64_t value)
 static ksv_status add_run(spill_file *spill, uint64_t payload_bits_of,
                           ksv_error *error)
 {
-    if (spill->path == NULL)
-        KSV_TRY(create(spill, error));
     if (!spill->created)
-        return error_set(error, KSV_ERROR_IO, spill->path,
-                         "could not be created before");
+        KSV_TRY(create(spill, error));
     void *runs = spill->runs;
     ksv_status status =
         memory_grow(spill->allocator, &runs, &spill->run_capacity,
