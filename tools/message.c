@@ -13,7 +13,6 @@
 #include "text.h"
 
 /* A longer key is cut in messages. */
-#define MOST_KEY_BYTES ((size_t)1 << 20)
 #define MOST_STATUS_BYTES 512
 
 /* Standard error is one for the process, and so is what is known of it. */
@@ -216,16 +215,10 @@ void message_problem(const ksv_error *problem, bool is_warning)
 void message_not_found(const void *key, size_t key_bytes)
 {
     byte_buffer line = {0};
-    size_t shown = key_bytes > MOST_KEY_BYTES ? MOST_KEY_BYTES : key_bytes;
     byte_buffer_add_text(&line, "keysieve: not found: ");
-    text_add_escaped(&line, key, shown);
+    text_add_escaped(&line, key, key_bytes);
     if (key_bytes == 0)
         byte_buffer_add_text(&line, "(empty key)");
-    if (shown < key_bytes) {
-        char rest[48];
-        snprintf(rest, sizeof rest, "... (%zu bytes)", key_bytes);
-        byte_buffer_add_text(&line, rest);
-    }
     byte_buffer_add_text(&line, "\n");
     add_line(line.data, line.used_bytes, false);
     byte_buffer_free(&line);

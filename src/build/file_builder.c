@@ -7,7 +7,10 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/thread_pool.h"
 #include "catalog/file_identity.h"
+#include "datafile/points_writer.h"
+#include "io/atomic_file.h"
 #include "scan/file_scan.h"
 #include "sort/entry_sorter.h"
 
@@ -33,8 +36,9 @@ typedef struct file_run {
     built_file *out;
     entry_sorter *sorter;
     entry_adder *adder;
-    bool adding_failed;  /* not the fault of the data file */
-    uint64_t told_bytes; /* of progress */
+    bool adding_failed;    /* not the fault of the data file */
+    points_writer *points; /* when the data file is compressed */
+    uint64_t told_bytes;   /* of progress */
     uint64_t untold_records;
 } file_run;
 
@@ -94,6 +98,40 @@ static ksv_status take_progress(void *ctx, uint64_t disk_bytes,
                               bytes, records, error);
 }
 
+/* How far apart access points are: a read inflates half of it on average. */
+#define POINTS_SPACING_BYTES (1024u * 1024)
+
+static ksv_status open_points(void *ctx, datafile_kind kind,
+                              points_writer **writer, ksv_error *error)
+{
+    file_run *run = ctx;
+    const segment_place *place = &run->builder->place;
+    const catalog_segment *segment = &run->out->segment;
+    atomic_file **file = &run->out->sidecars.points;
+    char name[CATALOG_NAME_BYTES];
+    catalog_sidecar_name(segment->id, CATALOG_POINTS_ENDING, name);
+    KSV_TRY(atomic_file_create(place->fs, place->directory, name,
+                               place->allocator, file, error));
+    KSV_TRY(points_writer_open(atomic_file_handle(*file), kind,
+                               segment->points_id, POINTS_SPACING_BYTES,
+                               place->allocator, &run->points, error));
+    *writer = run->points;
+    return KSV_OK;
+}
+
+static ksv_status finish_points(file_run *run, ksv_error *error)
+{
+    if (run->points == NULL)
+        return KSV_OK;
+    KSV_TRY(points_writer_finish(run->points, run->out->file.size_bytes,
+                                 run->out->file.fingerprint, error));
+    ksv_file *file = atomic_file_handle(run->out->sidecars.points);
+    ksv_file_info info;
+    KSV_TRY(file->ops->info(file, &info, error));
+    run->out->segment.points_bytes = info.size_bytes;
+    return KSV_OK;
+}
+
 /* Bits to keep of a hash: enough for the index that this first file with keys
  * promises, with room to grow, and for the rate that the filter has to reach.
  */
@@ -140,8 +178,30 @@ static ksv_status fill_file(file_run *run, file_scan_result *scanned,
     return KSV_OK;
 }
 
-static ksv_status write_segment(file_run *run, uint64_t segment_id,
-                                ksv_error *error)
+/* Sorts with other threads, if that is worth it, and writes. */
+static ksv_status sort_and_write(file_run *run, ksv_error *error)
+{
+    file_builder *builder = run->builder;
+    unsigned threads = run->means->threads;
+    thread_pool *pool = NULL;
+    if (threads > 1 &&
+        entry_sorter_count(run->sorter) >= ENTRIES_WORTH_THREADS &&
+        thread_pool_open(threads, builder->place.allocator, &pool, NULL) !=
+            KSV_OK)
+        pool = NULL; /* alone it takes longer */
+    ksv_status status = entry_sorter_finish(
+        run->sorter, builder->parameters->hash_bits, pool, threads, error);
+    if (status == KSV_OK)
+        status = segment_write(&builder->place, run->sorter,
+                               run->out->file.content_bytes, &run->out->segment,
+                               &run->out->sidecars, error);
+    entry_sorter_close(run->sorter);
+    run->sorter = NULL;
+    thread_pool_close(pool);
+    return status;
+}
+
+static ksv_status write_segment(file_run *run, ksv_error *error)
 {
     file_builder *builder = run->builder;
     uint64_t entries = entry_sorter_count(run->sorter);
@@ -150,20 +210,12 @@ static ksv_status write_segment(file_run *run, uint64_t segment_id,
     if (builder->parameters->hash_bits == 0)
         builder->parameters->hash_bits =
             choose_hash_bits(builder, run->out, entries);
-    thread_pool *pool =
-        entries >= ENTRIES_WORTH_THREADS ? run->means->pool : NULL;
-    KSV_TRY(entry_sorter_finish(run->sorter, builder->parameters->hash_bits,
-                                pool, builder->threads, error));
-    run->out->segment.id = segment_id;
-    KSV_TRY(segment_write(&builder->place, run->sorter,
-                          run->out->file.content_bytes, &run->out->segment,
-                          &run->out->sidecars, error));
-    run->out->file.segment_id = segment_id;
-    return KSV_OK;
+    KSV_TRY(sort_and_write(run, error));
+    run->out->file.segment_id = run->out->segment.id;
+    return finish_points(run, error);
 }
 
-static ksv_status scan_and_write(file_run *run, uint64_t segment_id,
-                                 ksv_error *error)
+static ksv_status scan_and_write(file_run *run, ksv_error *error)
 {
     file_builder *builder = run->builder;
     file_scan scan = {.fs = builder->place.fs,
@@ -172,8 +224,12 @@ static ksv_status scan_and_write(file_run *run, uint64_t segment_id,
                       .spec = builder->spec,
                       .skip_bad_records = builder->options->skip_bad_records,
                       .allocator = builder->place.allocator,
+                      .ignore_trailing_garbage =
+                          builder->options->ignore_trailing_garbage,
+                      .threads = run->means->threads,
                       .records = take_records,
                       .progress = take_progress,
+                      .points = open_points,
                       .ctx = run};
     file_scan_result scanned;
     ksv_status status = file_scan_run(&scan, &scanned, error);
@@ -182,18 +238,18 @@ static ksv_status scan_and_write(file_run *run, uint64_t segment_id,
                              !run->adding_failed;
     if (status == KSV_OK)
         status = fill_file(run, &scanned, error);
+    run->out->warnings = scanned.warnings;
     buffer_release(&scanned.layout);
     if (status == KSV_OK)
-        status = write_segment(run, segment_id, error);
+        status = write_segment(run, error);
     return status;
 }
 
-static ksv_status open_sorter(file_run *run, uint64_t segment_id,
-                              ksv_error *error)
+static ksv_status open_sorter(file_run *run, ksv_error *error)
 {
     const segment_place *place = &run->builder->place;
     char name[CATALOG_NAME_BYTES];
-    catalog_sidecar_name(segment_id, "", name);
+    catalog_sidecar_name(run->out->segment.id, "", name);
     entry_sorter_options options = {
         .allocator = place->allocator,
         .memory_bytes = run->means->memory_bytes,
@@ -216,8 +272,14 @@ ksv_status file_builder_run(file_builder *builder, const planned_file *planned,
     out->first_bad = KSV_NO_OFFSET;
     file_run run = {
         .builder = builder, .planned = planned, .means = means, .out = out};
-    KSV_TRY(open_sorter(&run, segment_id, error));
-    ksv_status status = scan_and_write(&run, segment_id, error);
+    out->segment.id = segment_id;
+    segment_ids(builder->parameters, &out->segment);
+    KSV_TRY(open_sorter(&run, error));
+    ksv_status status = scan_and_write(&run, error);
+    points_writer_close(run.points);
+    /* Access points are of use only to records with keys. */
+    if (out->file.segment_id == 0)
+        segment_files_abandon(&out->sidecars);
     uint64_t told = run.told_bytes;
     build_progress_end_file(builder->progress, planned->size_bytes > told
                                                    ? planned->size_bytes - told

@@ -8,7 +8,6 @@
 
 #include <keysieve/builder.h>
 
-#include "base/thread_pool.h"
 #include "build/build_plan.h"
 #include "build/build_progress.h"
 #include "catalog/catalog.h"
@@ -38,6 +37,7 @@ typedef struct built_file {
     segment_files sidecars;     /* likewise; not published yet */
     uint64_t first_without_key; /* offset, or KSV_NO_OFFSET */
     uint64_t first_bad;
+    unsigned warnings; /* DATAFILE_NO_END_MARKER and the like */
     /* The failure is that of the data file: others can go on. */
     bool failed_alone;
 } built_file;
@@ -45,7 +45,7 @@ typedef struct built_file {
 /* What a file may use. */
 typedef struct file_means {
     uint64_t memory_bytes;
-    thread_pool *pool; /* NULL: no other threads */
+    unsigned threads; /* at least 1 */
 } file_means;
 
 /* Indexes `planned` as segment `segment_id`. On failure nothing stays. */

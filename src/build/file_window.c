@@ -90,7 +90,7 @@ static void run_job(void *ctx)
 {
     file_job *job = ctx;
     const file_window *w = job->window;
-    file_means means = {share_bytes(w, w->workers), NULL};
+    file_means means = {share_bytes(w, w->workers), 1};
     job->status =
         file_builder_run(w->builder, &w->plan->files[job->index],
                          job->segment_id, &means, &job->built, &job->error);
@@ -111,18 +111,12 @@ static bool can_share(const file_window *w)
            is_small(w, w->next) && is_small(w, find_next(w, w->next + 1));
 }
 
-static ksv_status need_pool(file_window *w, ksv_error *error)
-{
-    if (w->pool != NULL || w->builder->threads < 2)
-        return KSV_OK;
-    return thread_pool_open(w->builder->threads, w->allocator, &w->pool, error);
-}
-
 static ksv_status need_jobs(file_window *w, ksv_error *error)
 {
-    KSV_TRY(need_pool(w, error));
     if (w->jobs != NULL)
         return KSV_OK;
+    KSV_TRY(
+        thread_pool_open((unsigned)w->workers, w->allocator, &w->pool, error));
     /* As many again wait, so that one that takes long holds up no other. */
     w->jobs =
         memory_zalloc_array(w->allocator, 2 * w->workers, sizeof *w->jobs);
@@ -164,8 +158,7 @@ static file_job *wait_for_head(file_window *w)
 static ksv_status run_alone(file_window *w, built_file *out, ksv_error *error)
 {
     size_t index = w->next;
-    KSV_TRY(need_pool(w, error));
-    file_means means = {share_bytes(w, 1), w->pool};
+    file_means means = {share_bytes(w, 1), w->builder->threads};
     return file_builder_run(w->builder, &w->plan->files[index], begin_next(w),
                             &means, out, error);
 }

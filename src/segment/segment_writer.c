@@ -125,45 +125,41 @@ ksv_status segment_write(const segment_place *place, entry_sorter *sorter,
                          uint64_t payload_limit, catalog_segment *segment,
                          segment_files *files, ksv_error *error)
 {
-    *files = (segment_files){NULL, NULL};
     segment->payload_bits = segment_payload_bits(payload_limit);
-    segment_ids(place->parameters, segment->id, segment->filter_id,
-                segment->table_id);
-    ksv_status status =
-        write_table(place, sorter, segment, &files->table, error);
-    if (status == KSV_OK) {
-        sorter_distinct distinct;
-        entry_sorter_distinct(sorter, &distinct);
-        status = write_filter(place, &distinct, segment, files, error);
-    }
-    if (status != KSV_OK)
-        segment_files_abandon(files);
-    return status;
+    KSV_TRY(write_table(place, sorter, segment, &files->table, error));
+    sorter_distinct distinct;
+    entry_sorter_distinct(sorter, &distinct);
+    return write_filter(place, &distinct, segment, files, error);
+}
+
+static ksv_status publish_one(atomic_file **file, publish_queue *queue,
+                              ksv_error *error)
+{
+    atomic_file *given = *file;
+    *file = NULL;
+    return given != NULL ? publish_queue_add(queue, given, error) : KSV_OK;
 }
 
 ksv_status segment_files_publish(segment_files *files, publish_queue *queue,
                                  ksv_error *error)
 {
-    atomic_file *file = files->table;
-    files->table = NULL;
-    if (file != NULL)
-        KSV_TRY(publish_queue_add(queue, file, error));
-    file = files->filter;
-    files->filter = NULL;
-    return file != NULL ? publish_queue_add(queue, file, error) : KSV_OK;
+    KSV_TRY(publish_one(&files->table, queue, error));
+    KSV_TRY(publish_one(&files->filter, queue, error));
+    return publish_one(&files->points, queue, error);
 }
 
 void segment_files_abandon(segment_files *files)
 {
     atomic_file_abandon(files->filter);
     atomic_file_abandon(files->table);
-    *files = (segment_files){NULL, NULL};
+    atomic_file_abandon(files->points);
+    *files = (segment_files){NULL, NULL, NULL};
 }
 
 void segment_remove(const segment_place *place, uint64_t segment_id)
 {
-    static const char *const endings[] = {CATALOG_FILTER_ENDING,
-                                          CATALOG_TABLE_ENDING};
+    static const char *const endings[] = {
+        CATALOG_FILTER_ENDING, CATALOG_TABLE_ENDING, CATALOG_POINTS_ENDING};
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         char name[CATALOG_NAME_BYTES];
         catalog_sidecar_name(segment_id, endings[i], name);

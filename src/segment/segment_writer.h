@@ -12,17 +12,19 @@
 typedef struct segment_files {
     atomic_file *filter;
     atomic_file *table;
+    atomic_file *points; /* NULL: the data file needs none */
 } segment_files;
 
 /* Writes filter and table of the entries of `sorter`, which is finished and
  * used up by this. `payload_limit` is above every payload. `segment` has its
- * id; the rest of it is filled. `*files` are to be published or abandoned; on
- * failure there are none. */
+ * ids (segment_ids()); sizes and counts are filled in. Both become members of
+ * `*files`, which are to be published or abandoned, on failure too. */
 ksv_status segment_write(const segment_place *place, entry_sorter *sorter,
                          uint64_t payload_limit, catalog_segment *segment,
                          segment_files *files, ksv_error *error);
 
-/* Hands both files over to be published. */
+/* Hands all files over to be published; on failure what is left of them is to
+ * be abandoned. */
 ksv_status segment_files_publish(segment_files *files, publish_queue *queue,
                                  ksv_error *error);
 void segment_files_abandon(segment_files *files);

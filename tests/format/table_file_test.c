@@ -33,7 +33,8 @@ static void make_fixture(table_fixture *f, uint64_t seed, uint8_t id)
 
 /* Every answer is that of the fixture, or an error. Returns whether there was
  * an error from opening or iterating. */
-static bool check_answers(const table_fixture *f, byte_file *file, size_t finds)
+static bool check_answers(const table_fixture *f, table_bytes *file,
+                          size_t finds)
 {
     ksv_table *table;
     ksv_status status = ksv_table_open(&file->base, NULL, &table, NULL);

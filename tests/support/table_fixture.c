@@ -18,7 +18,7 @@ static ksv_status byte_read_at(ksv_file *base, uint64_t offset, void *buffer,
                                size_t size_bytes, size_t *got_bytes,
                                ksv_error *error)
 {
-    byte_file *file = (byte_file *)base;
+    table_bytes *file = (table_bytes *)base;
     if (atomic_fetch_add(&file->reads, 1) == file->failing_read)
         return error_set_os(error, 5, NULL, "cannot read");
     offset -= file->missing;
@@ -32,7 +32,7 @@ static ksv_status byte_read_at(ksv_file *base, uint64_t offset, void *buffer,
 static ksv_status byte_append(ksv_file *base, const void *data,
                               size_t size_bytes, ksv_error *error)
 {
-    byte_file *file = (byte_file *)base;
+    table_bytes *file = (table_bytes *)base;
     if (file->appends++ == file->failing_append)
         return error_set_os(error, 28, NULL, "cannot write");
     if (file->size + size_bytes > file->capacity) {
@@ -57,7 +57,7 @@ static ksv_status byte_info(ksv_file *base, ksv_file_info *info,
                             ksv_error *error)
 {
     (void)error;
-    *info = (ksv_file_info){.size_bytes = ((byte_file *)base)->size};
+    *info = (ksv_file_info){.size_bytes = ((table_bytes *)base)->size};
     return KSV_OK;
 }
 
@@ -71,7 +71,7 @@ static ksv_status byte_close(ksv_file *base, ksv_error *error)
 static const ksv_file_ops byte_ops = {byte_read_at, byte_append, byte_sync,
                                       byte_info, byte_close};
 
-void byte_file_init(byte_file *file)
+void table_bytes_init(table_bytes *file)
 {
     memset(file, 0, sizeof *file);
     file->base.ops = &byte_ops;
@@ -79,16 +79,16 @@ void byte_file_init(byte_file *file)
     file->failing_append = -1;
 }
 
-void byte_file_release(byte_file *file)
+void table_bytes_release(table_bytes *file)
 {
     free(file->data);
     file->data = NULL;
 }
 
-void byte_file_set(byte_file *file, const void *data, size_t size)
+void byte_file_set(table_bytes *file, const void *data, size_t size)
 {
-    byte_file_release(file);
-    byte_file_init(file);
+    table_bytes_release(file);
+    table_bytes_init(file);
     file->data = malloc(size > 0 ? size : 1);
     if (file->data == NULL)
         exit(1);
@@ -127,7 +127,7 @@ static int compare_entries(const void *a, const void *b)
     return x->payload < y->payload ? -1 : x->payload > y->payload;
 }
 
-ksv_status table_write(byte_file *file, const ksv_table_options *options,
+ksv_status table_write(table_bytes *file, const ksv_table_options *options,
                        const table_entry *entries, size_t count,
                        const ksv_allocator *allocator, ksv_table_info *info,
                        ksv_error *error)
@@ -151,7 +151,7 @@ void table_fixture_init(table_fixture *fixture, ksv_table_options options,
     fixture->options = options;
     fixture->entries = entries;
     fixture->count = count;
-    byte_file_init(&fixture->file);
+    table_bytes_init(&fixture->file);
     uint64_t mask = (UINT64_C(1) << options.payload_bits) - 1;
     for (size_t i = 0; i < count; i++) {
         entries[i].hash = ksv_hash_truncate(entries[i].hash, options.hash_bits);
@@ -166,7 +166,7 @@ void table_fixture_init(table_fixture *fixture, ksv_table_options options,
 
 void table_fixture_release(table_fixture *fixture)
 {
-    byte_file_release(&fixture->file);
+    table_bytes_release(&fixture->file);
     free(fixture->entries);
 }
 

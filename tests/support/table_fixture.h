@@ -12,7 +12,7 @@
 #include <keysieve/table.h>
 
 /* A file in memory that can be told to fail. Closing it does nothing. */
-typedef struct byte_file {
+typedef struct table_bytes {
     ksv_file base; /* first: it is the file */
     uint8_t *data;
     size_t size;
@@ -22,12 +22,12 @@ typedef struct byte_file {
     long failing_read;   /* the number (from 0) of the read that fails */
     long appends;        /* so far */
     long failing_append; /* likewise */
-} byte_file;
+} table_bytes;
 
-void byte_file_init(byte_file *file);
-void byte_file_release(byte_file *file);
+void table_bytes_init(table_bytes *file);
+void table_bytes_release(table_bytes *file);
 /* A copy of `size` bytes. */
-void byte_file_set(byte_file *file, const void *data, size_t size);
+void byte_file_set(table_bytes *file, const void *data, size_t size);
 
 typedef struct table_entry {
     uint64_t hash;
@@ -39,7 +39,7 @@ typedef struct table_fixture {
     ksv_table_options options;
     table_entry *entries; /* sorted, owned */
     size_t count;
-    byte_file file;
+    table_bytes file;
     ksv_table_info info;
 } table_fixture;
 
@@ -53,7 +53,7 @@ void table_fixture_release(table_fixture *fixture);
 /* `count` entries; exits when memory is out. */
 table_entry *table_entries_alloc(size_t count);
 
-ksv_status table_write(byte_file *file, const ksv_table_options *options,
+ksv_status table_write(table_bytes *file, const ksv_table_options *options,
                        const table_entry *entries, size_t count,
                        const ksv_allocator *allocator, ksv_table_info *info,
                        ksv_error *error);

@@ -18,7 +18,7 @@
 
 typedef struct fixture {
     ksv_allocator allocator;
-    byte_file file;
+    table_bytes file;
     uint32_t *fences;
     size_t count;
     fence_index index;
@@ -51,7 +51,7 @@ static void open_fixture(fixture *f, size_t count)
             left < TABLE_FENCES_PER_PAGE ? left : TABLE_FENCES_PER_PAGE,
             (uint32_t)i, TAG, data + i * TABLE_PAGE_BYTES);
     }
-    byte_file_init(&f->file);
+    table_bytes_init(&f->file);
     byte_file_set(&f->file, data, size);
     f->file.missing = table_page_offset(count);
     free(data);
@@ -63,7 +63,7 @@ static void open_fixture(fixture *f, size_t count)
 static void close_fixture(fixture *f)
 {
     fence_index_release(&f->index);
-    byte_file_release(&f->file);
+    table_bytes_release(&f->file);
     free(f->fences);
 }
 

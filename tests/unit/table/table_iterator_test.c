@@ -30,7 +30,7 @@ static void make_fixture(table_fixture *f)
 }
 
 /* What the iterator says of the whole table. */
-static ksv_status iterate(byte_file *file, size_t *count, ksv_error *error)
+static ksv_status iterate(table_bytes *file, size_t *count, ksv_error *error)
 {
     ksv_table *table;
     ksv_table_iterator *iterator;

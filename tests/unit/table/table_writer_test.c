@@ -29,15 +29,15 @@ static void test_options(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ksv_table_options options =
             table_options(cases[i].hash_bits, cases[i].payload_bits, 1);
-        byte_file file;
+        table_bytes file;
         ksv_table_writer *writer;
-        byte_file_init(&file);
+        table_bytes_init(&file);
         assert_int_equal(
             ksv_table_writer_open(&file.base, &options, NULL, &writer, NULL),
             cases[i].status);
         assert_int_equal(writer == NULL, cases[i].status != KSV_OK);
         ksv_table_writer_close(writer);
-        byte_file_release(&file);
+        table_bytes_release(&file);
     }
     ksv_table_options options = table_options(40, 30, 1);
     ksv_table_writer *writer;
@@ -52,8 +52,8 @@ static void test_refused_entries(void **state)
     (void)state;
     const uint64_t unit = UINT64_C(1) << 24;
     ksv_table_options options = table_options(40, 30, 1);
-    byte_file file;
-    byte_file_init(&file);
+    table_bytes file;
+    table_bytes_init(&file);
     ksv_table_writer *writer;
     ksv_table_info info;
     assert_int_equal(
@@ -82,15 +82,15 @@ static void test_refused_entries(void **state)
     ksv_table_writer_close(writer);
     assert_int_equal(file.size, size);
 
-    byte_file clean;
-    byte_file_init(&clean);
+    table_bytes clean;
+    table_bytes_init(&clean);
     const table_entry entries[] = {{5 * unit, 7}, {5 * unit, 7}};
     assert_int_equal(
         table_write(&clean, &options, entries, 2, NULL, NULL, NULL), KSV_OK);
     assert_int_equal(clean.size, size);
     assert_memory_equal(clean.data, file.data, size);
-    byte_file_release(&clean);
-    byte_file_release(&file);
+    table_bytes_release(&clean);
+    table_bytes_release(&file);
 }
 
 static void make_fixture(table_fixture *f, size_t count, unsigned hash_bits,
@@ -108,12 +108,12 @@ static void test_failed_appends(void **state)
 {
     (void)state;
     table_fixture f;
-    make_fixture(&f, 30000, 40, 30);
+    make_fixture(&f, 20000, 40, 30);
     long appends = f.file.appends;
     assert_in_range(appends, 3, 100);
     for (long i = 0; i < appends; i++) {
-        byte_file file;
-        byte_file_init(&file);
+        table_bytes file;
+        table_bytes_init(&file);
         file.failing_append = i;
         ksv_table_writer *writer;
         ksv_error error;
@@ -136,7 +136,7 @@ static void test_failed_appends(void **state)
                          KSV_ERROR_IO);
         assert_int_equal(file.size, size);
         ksv_table_writer_close(writer);
-        byte_file_release(&file);
+        table_bytes_release(&file);
     }
     table_fixture_release(&f);
 }
@@ -145,12 +145,12 @@ static void test_failed_allocations(void **state)
 {
     (void)state;
     table_fixture f;
-    make_fixture(&f, 30000, 64, 57);
+    make_fixture(&f, 20000, 64, 57);
     for (size_t i = 1;; i++) {
         fault_allocator faults;
         fault_allocator_init(&faults, i);
-        byte_file file;
-        byte_file_init(&file);
+        table_bytes file;
+        table_bytes_init(&file);
         ksv_status status = table_write(&file, &f.options, f.entries, f.count,
                                         &faults.allocator, NULL, NULL);
         assert_true(fault_allocator_is_clean(&faults));
@@ -158,11 +158,11 @@ static void test_failed_allocations(void **state)
             assert_true(faults.calls < i && i > 3);
             assert_int_equal(file.size, f.file.size);
             assert_memory_equal(file.data, f.file.data, file.size);
-            byte_file_release(&file);
+            table_bytes_release(&file);
             break;
         }
         assert_int_equal(status, KSV_ERROR_MEMORY);
-        byte_file_release(&file);
+        table_bytes_release(&file);
     }
     table_fixture_release(&f);
 }
