@@ -70,11 +70,12 @@ void spill_file_release(spill_file *spill)
 
 static ksv_status create(spill_file *spill, ksv_error *error)
 {
-    spill->buffer = memory_alloc(spill->allocator, SPILL_MEMORY_BYTES);
     if (spill->buffer == NULL)
-        return error_set_memory(error);
-    spill->path = path_join(spill->allocator, spill->directory, spill->name);
+        spill->buffer = memory_alloc(spill->allocator, SPILL_MEMORY_BYTES);
     if (spill->path == NULL)
+        spill->path =
+            path_join(spill->allocator, spill->directory, spill->name);
+    if (spill->buffer == NULL || spill->path == NULL)
         return error_set_memory(error);
     KSV_TRY(
         spill->fs->create(spill->fs->ctx, spill->path, &spill->writer, error));

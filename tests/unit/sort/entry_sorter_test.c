@@ -121,7 +121,9 @@ static void test_failed_allocations(void **state)
         fault_allocator_init(&faults, i);
         c.allocator = &faults.allocator;
         ksv_status status = sort_case_run(&c);
-        assert_true(fault_allocator_is_clean(&faults));
+        if (!fault_allocator_is_clean(&faults))
+            fail_msg("allocation %zu: %zu blocks left, %zu wrong", i,
+                     faults.live_blocks, faults.wrong_sizes);
         assert_true(faults.peak_bytes <=
                     ENTRY_SORTER_LEAST_BYTES + (256 << 10));
         if (faults.calls < i) {
