@@ -165,7 +165,8 @@ static scan_spec *make_spec(const content_kind *kind)
     ksv_format_options options;
     ksv_format_options_init(&options);
     options.format = kind->format;
-    options.no_header = true;
+    options.no_header =
+        kind->format == KSV_FORMAT_CSV || kind->format == KSV_FORMAT_TSV;
     options.keys = keys;
     snprintf(text, sizeof text, "%s", kind->key);
     for (char *key = strtok(text, " "); key != NULL; key = strtok(NULL, " "))

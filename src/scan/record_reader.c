@@ -89,6 +89,7 @@ void record_reader_close(record_reader *r)
                 count * sizeof *r->layout.columns);
     buffer_release(&r->keys);
     ksv_allocator a = r->allocator;
+    memory_free(&a, r->span, sizeof *r->span);
     memory_free(&a, r, r->ops->reader_bytes);
 }
 
@@ -99,6 +100,28 @@ static void use_window(record_reader *r, const uint8_t *data, size_t size,
     r->size = size;
     r->position = position;
     r->last = last;
+    if (r->span != NULL)
+        record_span_forget(r->span);
+}
+
+ksv_status reader_cut_span(record_reader *r, reader_span_fn set_up, bool *any,
+                           ksv_error *error)
+{
+    const uint8_t *next = r->data + r->position;
+    if (r->span == NULL) {
+        r->span = memory_alloc(&r->allocator, sizeof *r->span);
+        if (r->span == NULL)
+            return error_set_memory(error);
+        record_span_init(r->span, r->spec);
+        if (set_up != NULL)
+            set_up(r, r->span);
+    }
+    *any = record_span_is_at(r->span, next);
+    if (*any || r->position == r->size)
+        return KSV_OK;
+    record_span_cut(r->span, next, r->size - r->position);
+    *any = r->span->end_count > 0;
+    return KSV_OK;
 }
 
 static void forget(record_reader *r, uint64_t offset)
