@@ -102,6 +102,8 @@ STRUCTURE_INLINE size_t structure_list(const uint64_t *mask, size_t blocks,
     size_t count = 0;
     for (size_t b = 0; b < blocks; b++) {
         uint64_t bits = mask[b];
+        if (bits == 0)
+            continue;
         size_t base = b * STRUCTURE_BLOCK_BYTES;
         size_t after = count + bits_count(bits);
         do {
