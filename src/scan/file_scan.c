@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "hash/hash.h"
 #include "io/file.h"
-
-enum { BATCH_RECORDS = 512 };
+#include "scan/parallel_scan.h"
+#include "scan/scan_batch.h"
 
 /* Clocks of file systems tick every few milliseconds: a change within one tick
  * of another cannot be seen in the times of a file. */
@@ -23,28 +23,15 @@ static void wait_for_tick(const ksv_file_info *info)
         clock_sleep_ns((uint64_t)(CLOCK_TICK_NS - age_ns));
 }
 
-static ksv_status give_records(const file_scan *scan, record_reader *reader,
-                               scan_record *batch, ksv_error *error)
-{
-    size_t count;
-    for (;;) {
-        KSV_TRY(
-            record_reader_next(reader, batch, BATCH_RECORDS, &count, error));
-        if (count == 0)
-            return KSV_OK;
-        KSV_TRY(scan->records(scan->ctx, batch, count, error));
-    }
-}
-
 /* The objects that a scan works with. */
 typedef struct scan_parts {
     datafile_stream *stream;
     record_reader *reader;
     hash_content *content;
-    scan_record *batch;
+    scan_batch batch;
 } scan_parts;
 
-static ksv_status give_all(const file_scan *scan, const scan_parts *parts,
+static ksv_status give_all(const file_scan *scan, scan_parts *parts,
                            ksv_error *error)
 {
     record_reader_begin(parts->reader);
@@ -55,7 +42,7 @@ static ksv_status give_all(const file_scan *scan, const scan_parts *parts,
                                      error));
         hash_content_add(parts->content, data, size_bytes);
         record_reader_feed(parts->reader, data, size_bytes, last);
-        KSV_TRY(give_records(scan, parts->reader, parts->batch, error));
+        KSV_TRY(scan_batch_give(&parts->batch, parts->reader, 0, error));
         if (scan->progress != NULL)
             KSV_TRY(scan->progress(
                 scan->ctx, datafile_stream_disk_bytes(parts->stream), error));
@@ -108,7 +95,7 @@ static ksv_status check_unchanged(const file_scan *scan,
                      "changed while it was read");
 }
 
-static ksv_status scan_stream(const file_scan *scan, const scan_parts *parts,
+static ksv_status scan_stream(const file_scan *scan, scan_parts *parts,
                               file_scan_result *result, ksv_error *error)
 {
     datafile_stream *stream = parts->stream;
@@ -116,7 +103,13 @@ static ksv_status scan_stream(const file_scan *scan, const scan_parts *parts,
     wait_for_tick(&result->info);
     ksv_error problem;
     error_clear(&problem);
-    ksv_status status = give_all(scan, parts, &problem);
+    ksv_status status = KSV_OK;
+    bool in_parallel = parallel_scan_is_possible(scan, stream);
+    if (in_parallel)
+        status = parallel_scan_run(scan, stream, parts->reader, parts->content,
+                                   &problem);
+    else
+        status = give_all(scan, parts, &problem);
     /* Half-written data may look malformed: that it changes says more. */
     KSV_TRY(check_unchanged(scan, stream, &result->info, error));
     if (status != KSV_OK) {
@@ -128,7 +121,8 @@ static ksv_status scan_stream(const file_scan *scan, const scan_parts *parts,
         return status;
     }
     result->kind = datafile_stream_kind(stream);
-    result->content_bytes = datafile_stream_content_bytes(stream);
+    result->content_bytes = in_parallel ? result->info.size_bytes
+                                        : datafile_stream_content_bytes(stream);
     KSV_TRY(hash_fingerprint(datafile_stream_file(stream),
                              result->info.size_bytes, result->fingerprint,
                              error));
@@ -140,10 +134,7 @@ static ksv_status scan_stream(const file_scan *scan, const scan_parts *parts,
 static ksv_status open_parts(const file_scan *scan, scan_parts *parts,
                              ksv_error *error)
 {
-    parts->batch =
-        memory_alloc(scan->allocator, BATCH_RECORDS * sizeof(scan_record));
-    if (parts->batch == NULL)
-        return error_set_memory(error);
+    KSV_TRY(scan_batch_init(&parts->batch, scan, 0, error));
     KSV_TRY(hash_content_open(scan->allocator, &parts->content, error));
     KSV_TRY(record_reader_open(scan->spec, scan->skip_bad_records,
                                scan->allocator, &parts->reader, error));
@@ -151,13 +142,12 @@ static ksv_status open_parts(const file_scan *scan, scan_parts *parts,
                                 &parts->stream, error);
 }
 
-static void close_parts(const file_scan *scan, scan_parts *parts)
+static void close_parts(scan_parts *parts)
 {
     datafile_stream_close(parts->stream);
     record_reader_close(parts->reader);
     hash_content_close(parts->content);
-    memory_free(scan->allocator, parts->batch,
-                BATCH_RECORDS * sizeof(scan_record));
+    scan_batch_release(&parts->batch);
 }
 
 ksv_status file_scan_run(const file_scan *scan, file_scan_result *result,
@@ -165,12 +155,12 @@ ksv_status file_scan_run(const file_scan *scan, file_scan_result *result,
 {
     memset(result, 0, sizeof *result);
     buffer_init(&result->layout, scan->allocator);
-    scan_parts parts = {NULL, NULL, NULL, NULL};
+    scan_parts parts = {NULL};
     ksv_status status = open_parts(scan, &parts, error);
     if (status == KSV_OK)
         status = scan_stream(scan, &parts, result, error);
     if (status != KSV_OK)
         error_replace_path(error, scan->given_path);
-    close_parts(scan, &parts);
+    close_parts(&parts);
     return status;
 }

@@ -9,6 +9,7 @@
 #include <keysieve/io.h>
 #include <keysieve/memory.h>
 
+#include "base/thread_pool.h"
 #include "datafile/datafile.h"
 #include "scan/record_reader.h"
 #include "scan/scan_spec.h"
@@ -19,8 +20,21 @@ typedef ksv_status (*file_scan_records_fn)(void *ctx,
                                            const scan_record *records,
                                            size_t count, ksv_error *error);
 
-/* Called now and then with the bytes of the file that were read so far; an
- * error ends the scan and is its result. */
+/* The same for a scan with several threads: called by many of them at once,
+ * each with a number of its own, below `threads`. The content is cut into
+ * chunks, numbered in its order; the records of a chunk come in order and from
+ * one worker, and those of a worker with rising numbers of chunks. Which worker
+ * gets a chunk is left to chance. Of several errors the one of the lowest chunk
+ * is the result of the scan; all records before it were given then, and perhaps
+ * some of later chunks. */
+typedef ksv_status (*file_scan_chunk_fn)(void *ctx, unsigned worker,
+                                         uint64_t chunk,
+                                         const scan_record *records,
+                                         size_t count, ksv_error *error);
+
+/* Called now and then, by the thread that runs the scan, with the bytes of the
+ * file that were read so far; an error ends the scan and is its result, unless
+ * records before have one. */
 typedef ksv_status (*file_scan_progress_fn)(void *ctx, uint64_t disk_bytes,
                                             ksv_error *error);
 
@@ -31,9 +45,17 @@ typedef struct file_scan {
     const scan_spec *spec;
     bool skip_bad_records;
     const ksv_allocator *allocator;
-    file_scan_records_fn records;
+    file_scan_records_fn records;   /* for one thread */
     file_scan_progress_fn progress; /* or NULL */
     void *ctx;
+    /* For several: `chunk_records` replaces `records` when it is not NULL.
+     * Beside the caller up to `threads` - 1 threads of `pool` take part; with
+     * fewer than 2, or where a content cannot be cut, the caller is worker 0
+     * and alone. Nothing else of the result depends on the number. */
+    file_scan_chunk_fn chunk_records;
+    unsigned threads;
+    thread_pool *pool;  /* or NULL */
+    size_t chunk_bytes; /* 0: what is best */
 } file_scan;
 
 /* What a whole scan tells beside the records. Filled by file_scan_run(). */

@@ -104,22 +104,28 @@ static void use_window(record_reader *r, const uint8_t *data, size_t size,
         record_span_forget(r->span);
 }
 
+static ksv_status open_span(record_reader *r, reader_span_fn set_up,
+                            ksv_error *error)
+{
+    r->span = memory_alloc(&r->allocator, sizeof *r->span);
+    if (r->span == NULL)
+        return error_set_memory(error);
+    record_span_init(r->span, r->spec);
+    set_up(r, r->span);
+    return KSV_OK;
+}
+
 ksv_status reader_cut_span(record_reader *r, reader_span_fn set_up, bool *any,
                            ksv_error *error)
 {
-    const uint8_t *next = r->data + r->position;
-    if (r->span == NULL) {
-        r->span = memory_alloc(&r->allocator, sizeof *r->span);
-        if (r->span == NULL)
-            return error_set_memory(error);
-        record_span_init(r->span, r->spec);
-        if (set_up != NULL)
-            set_up(r, r->span);
-    }
-    *any = record_span_is_at(r->span, next);
-    if (*any || r->position == r->size)
+    *any = false;
+    if (r->position == r->size)
         return KSV_OK;
-    record_span_cut(r->span, next, r->size - r->position);
+    if (r->span == NULL)
+        KSV_TRY(open_span(r, set_up, error));
+    const uint8_t *next = r->data + r->position;
+    if (!record_span_is_at(r->span, next))
+        record_span_cut(r->span, next, r->size - r->position);
     *any = r->span->end_count > 0;
     return KSV_OK;
 }
@@ -309,6 +315,11 @@ ksv_status record_reader_next(record_reader *r, scan_record *records,
         r->layout.first_offset = records[0].offset;
     }
     return KSV_OK;
+}
+
+bool record_reader_has_first(const record_reader *r)
+{
+    return r->gave_record;
 }
 
 ksv_status record_reader_layout(const record_reader *r, byte_buffer *out,

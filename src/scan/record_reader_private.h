@@ -117,8 +117,8 @@ static inline bool reader_wants_many(size_t capacity)
 }
 
 /* Makes sure that the reader's span begins with the record that begins at its
- * position; `*any` is false when no record ends in it. `set_up` (or NULL) is
- * called once with a new span. */
+ * position; `*any` is false when no record ends in it. `set_up` is called once,
+ * with a new span. */
 typedef void (*reader_span_fn)(const record_reader *reader, record_span *span);
 ksv_status reader_cut_span(record_reader *reader, reader_span_fn set_up,
                            bool *any, ksv_error *error);

@@ -16,26 +16,6 @@ void record_span_init(record_span *span, const scan_spec *spec)
     record_span_forget(span);
 }
 
-/* Bytes behind a backslash that is not itself escaped. A backslash does not
- * escape the end of a record, which is no delimiter and no quote. */
-static void drop_escaped(record_span *span, size_t blocks)
-{
-    uint64_t escaped = 0; /* the first byte of the block: 1, or 0 */
-    for (size_t b = 0; b < blocks; b++) {
-        uint64_t dropped = escaped;
-        uint64_t backslashes = span->escape_mask[b] & ~escaped;
-        escaped = 0;
-        while (backslashes != 0) {
-            uint64_t first = backslashes & (0 - backslashes);
-            dropped |= first << 1;
-            escaped = first >> 63;
-            backslashes &= ~(first | first << 1);
-        }
-        span->quote_mask[b] &= ~dropped;
-        span->delimiter_mask[b] &= ~dropped;
-    }
-}
-
 static void find(record_span *span, size_t blocks)
 {
     uint8_t wanted[STRUCTURE_WANTED_MAX] = {span->end_byte};
@@ -64,8 +44,10 @@ void record_span_cut(record_span *span, const uint8_t *data, size_t size)
     span->size = size < RECORD_SPAN_BYTES ? size : RECORD_SPAN_BYTES;
     size_t blocks = STRUCTURE_BLOCKS(span->size);
     find(span, blocks);
+    uint64_t escaped = 0;
     if (span->escapes)
-        drop_escaped(span, blocks);
+        structure_drop_escaped(span->escape_mask, span->quote_mask,
+                               span->delimiter_mask, blocks, &escaped);
     if (span->quote != KSV_BYTE_NONE) {
         structure_fields fields = {span->end_mask, span->delimiter_mask,
                                    span->quote_mask,

@@ -69,6 +69,25 @@ const structure_kernels structure_portable = {
     .list = portable_list,
 };
 
+void structure_drop_escaped(const uint64_t *backslashes, uint64_t *quotes,
+                            uint64_t *delimiters, size_t blocks,
+                            uint64_t *escaped)
+{
+    for (size_t b = 0; b < blocks; b++) {
+        uint64_t dropped = *escaped;
+        uint64_t left = backslashes[b] & ~dropped;
+        *escaped = 0;
+        while (left != 0) {
+            uint64_t first = left & (0 - left);
+            dropped |= first << 1;
+            *escaped = first >> 63;
+            left &= ~(first | first << 1);
+        }
+        quotes[b] &= ~dropped;
+        delimiters[b] &= ~dropped;
+    }
+}
+
 void structure_versions(
     const structure_kernels *versions[STRUCTURE_VERSIONS_MAX])
 {

@@ -52,6 +52,13 @@ typedef struct structure_kernels {
     size_t (*list)(const uint64_t *mask, size_t blocks, uint16_t *positions);
 } structure_kernels;
 
+/* Clears bits of quotes and delimiters that stand behind a backslash which is
+ * not itself behind one. `*escaped`, between blocks: 1 when the next byte is
+ * behind one, else 0. */
+void structure_drop_escaped(const uint64_t *backslashes, uint64_t *quotes,
+                            uint64_t *delimiters, size_t blocks,
+                            uint64_t *escaped);
+
 /* The fastest that this processor runs. Thread-safe. */
 const structure_kernels *structure_choose(void);
 
