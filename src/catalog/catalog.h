@@ -51,7 +51,8 @@ typedef struct catalog_file {
     size_t layout_bytes;
 } catalog_file;
 
-/* A filter and a table over one data file. */
+/* A filter and a table over one data file, and access points when it is
+ * compressed. */
 typedef struct catalog_segment {
     uint64_t id; /* from 1; names its sidecars; never used again */
     uint64_t entries;
@@ -62,6 +63,8 @@ typedef struct catalog_segment {
     uint8_t table_id[16];
     uint64_t filter_bytes; /* sizes of the sidecars */
     uint64_t table_bytes;
+    uint64_t points_bytes; /* of the access points; 0: there are none */
+    uint8_t points_id[16];
 } catalog_segment;
 
 /* The whole of it at one moment. Owned; released with catalog_state_release().
@@ -105,6 +108,7 @@ const catalog_file *catalog_find_file(const catalog_state *state,
 #define CATALOG_COPY_ENDING ".ksc"
 #define CATALOG_FILTER_ENDING ".ksf"
 #define CATALOG_TABLE_ENDING ".kst"
+#define CATALOG_POINTS_ENDING ".ksz"
 #define CATALOG_NAME_BYTES 32
 
 /* "0000000000000007.ksf" into `name`. */
@@ -125,26 +129,39 @@ typedef struct catalog catalog;
 /* Makes the directory if need be, takes the lock (KSV_ERROR_BUSY), opens the
  * environment, repairs it from the copy or the copy from it, and fills
  * `*state` (released by the caller) with what is committed: generation 0 when
- * there is nothing. `*repaired` says that either was damaged. When both are
- * beyond repair the state is empty, `*repaired` is true and the damage is told
- * in `*damage` (may be NULL). */
+ * there is nothing. `*repaired` says that either was damaged; the first damage
+ * is told in `*damage` (may be NULL). When both are beyond repair the state is
+ * empty with generation 0, and the damage stays as it is until the first
+ * commit. A later version of either is KSV_ERROR_VERSION, and nothing is
+ * touched.
+ *
+ * LMDB opens catalog.mdb by its path: the directory has to lie in the file
+ * system of the operating system (else KSV_ERROR_UNSUPPORTED), and `fs` has to
+ * lead there. What cannot be made or written is KSV_ERROR_IO about the
+ * directory, with KSV_REMEDY_OTHER_DIRECTORY. On failure `*state` is empty and
+ * need not be released. */
 ksv_status catalog_open(const ksv_file_system *fs, const char *directory,
                         const ksv_allocator *allocator, catalog **out,
                         catalog_state *state, bool *repaired, ksv_error *damage,
                         ksv_error *error);
 
 /* Makes `state` the committed one, in one LMDB write transaction; its
- * generation is raised by 1. Everything that it names has to be synced before.
- * Whatever fails before the commit leaves the old state committed. */
+ * generation is raised, mostly by 1. Everything that it names has to be synced
+ * before. A failure leaves the old state committed. A state that could not be
+ * read again (an organisation that is KSV_ORGANISATION_DEFAULT, files out of
+ * order) is KSV_ERROR_ARGUMENT. */
 ksv_status catalog_commit(catalog *c, catalog_state *state, ksv_error *error);
 
 /* Removes every file of the index directory that `state`, which is committed,
- * does not name: sidecars of killed builds, temporary files, old copies. */
+ * does not name: sidecars of killed builds, temporary files, old copies. Ours
+ * are the names above, 16 hexadecimal digits with .ks and a letter, and what
+ * ends in .tmp after 16 digits, a point and letters ("<16 digits>.run.tmp");
+ * files with other names stay. */
 ksv_status catalog_clean(catalog *c, const catalog_state *state,
                          ksv_error *error);
 
-/* Gives the lock back. An index directory that this call made, and in which
- * nothing was committed, is removed again. */
+/* Gives the lock back; NULL is allowed. Where nothing was ever committed, all
+ * files of ours are removed, and the directory if catalog_open() made it. */
 void catalog_close(catalog *c);
 
 /* Compares the environment's content, page by page and value by value, with the

@@ -132,11 +132,21 @@ static ksv_status judge_head(lmdb_head *head, const char *path,
     return KSV_OK;
 }
 
-static ksv_status read_raw(ksv_file *file, uint64_t offset, uint8_t *raw,
-                           ksv_error *error)
+static ksv_status read_raw(ksv_file *file, const char *path, uint64_t offset,
+                           uint8_t *raw, ksv_error *error)
 {
     size_t got = 0;
-    return file->ops->read_at(file, offset, raw, LMDB_META_BYTES, &got, error);
+    ksv_status status =
+        file->ops->read_at(file, offset, raw, LMDB_META_BYTES, &got, error);
+    if (status != KSV_OK) {
+        error_add_path(error, path);
+        return status;
+    }
+    if (got == LMDB_META_BYTES)
+        return KSV_OK;
+    error_set_at(error, KSV_ERROR_CORRUPT, path, offset + got, "is cut short");
+    error_add_remedy(error, KSV_REMEDY_BUILD);
+    return KSV_ERROR_CORRUPT;
 }
 
 ksv_status lmdb_head_read(ksv_file *file, const char *path, lmdb_head *head,
@@ -144,14 +154,9 @@ ksv_status lmdb_head_read(ksv_file *file, const char *path, lmdb_head *head,
 {
     memset(head, 0, sizeof *head);
     lmdb_meta metas[2];
-    ksv_status status = read_raw(file, 0, head->raw[0], error);
+    KSV_TRY(read_raw(file, path, 0, head->raw[0], error));
     metas[0] = decode_meta(head->raw[0]);
-    if (status == KSV_OK)
-        status = read_raw(file, metas[0].free_list.pad, head->raw[1], error);
-    if (status != KSV_OK) {
-        error_add_path(error, path);
-        return status;
-    }
+    KSV_TRY(read_raw(file, path, metas[0].free_list.pad, head->raw[1], error));
     metas[1] = decode_meta(head->raw[1]);
     return judge_head(head, path, metas, error);
 }

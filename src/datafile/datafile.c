@@ -7,6 +7,9 @@
 
 #include "base/error.h"
 #include "datafile/compression.h"
+#include "datafile/gzip_header.h"
+#include "datafile/gzip_reader.h"
+#include "datafile/gzip_stream.h"
 #include "datafile/plain_file.h"
 #include "io/file.h"
 
@@ -17,6 +20,7 @@ struct datafile_stream {
     ksv_file_info opened_as;
     datafile_kind kind;
     plain_stream plain;
+    gzip_stream *gzip; /* NULL for plain content */
     uint64_t content_bytes;
 };
 
@@ -24,7 +28,7 @@ struct datafile {
     ksv_allocator allocator;
     char *path;
     ksv_file *file;
-    datafile_kind kind;
+    gzip_reader *gzip; /* NULL for plain content */
 };
 
 static ksv_status check_regular(const ksv_file_info *info, const char *path,
@@ -61,29 +65,19 @@ static ksv_status open_regular(const ksv_file_system *fs, const char *path,
     return KSV_OK;
 }
 
-static ksv_status tell_kind(ksv_file *file, const char *path,
-                            datafile_kind *kind, ksv_error *error)
+static ksv_status tell_gzip(ksv_file *file, const char *path, bool *is_gzip,
+                            ksv_error *error)
 {
     uint8_t head[COMPRESSION_MARK_BYTES];
     size_t got;
     KSV_TRY(file->ops->read_at(file, 0, head, sizeof head, &got, error));
+    *is_gzip = got >= 2 && head[0] == GZIP_MAGIC_1 && head[1] == GZIP_MAGIC_2;
     const char *compression = compression_name(head, got);
-    if (compression != NULL)
+    if (compression != NULL && !*is_gzip)
         return error_set(error, KSV_ERROR_UNSUPPORTED, path,
                          "is compressed with %s, which cannot be read",
                          compression);
-    *kind = DATAFILE_PLAIN;
     return KSV_OK;
-}
-
-static ksv_status check_kind(datafile_kind kind, const char *path,
-                             ksv_error *error)
-{
-    if (kind == DATAFILE_PLAIN)
-        return KSV_OK;
-    return error_set(error, KSV_ERROR_UNSUPPORTED, path,
-                     "was indexed as data of kind %d, which cannot be read",
-                     (int)kind);
 }
 
 static ksv_status stream_open(datafile_stream *stream,
@@ -94,7 +88,14 @@ static ksv_status stream_open(datafile_stream *stream,
     if (stream->path == NULL)
         return error_set_memory(error);
     KSV_TRY(open_regular(fs, path, &stream->file, &stream->opened_as, error));
-    KSV_TRY(tell_kind(stream->file, path, &stream->kind, error));
+    bool is_gzip;
+    KSV_TRY(tell_gzip(stream->file, path, &is_gzip, error));
+    if (is_gzip) {
+        KSV_TRY(gzip_stream_open(stream->file, &stream->allocator,
+                                 &stream->gzip, error));
+        stream->kind = gzip_stream_kind(stream->gzip);
+        return KSV_OK;
+    }
     return plain_stream_open(&stream->plain, stream->file, &stream->allocator,
                              error);
 }
@@ -119,12 +120,23 @@ ksv_status datafile_stream_open(const ksv_file_system *fs, const char *path,
     return KSV_OK;
 }
 
+ksv_status datafile_stream_configure(datafile_stream *stream,
+                                     const datafile_stream_options *options,
+                                     ksv_error *error)
+{
+    if (stream->gzip == NULL)
+        return KSV_OK;
+    return gzip_stream_configure(stream->gzip, options, error);
+}
+
 ksv_status datafile_stream_next(datafile_stream *stream, const uint8_t **data,
                                 size_t *size_bytes, bool *last,
                                 ksv_error *error)
 {
     ksv_status status =
-        plain_stream_next(&stream->plain, data, size_bytes, last, error);
+        stream->gzip != NULL
+            ? gzip_stream_next(stream->gzip, data, size_bytes, last, error)
+            : plain_stream_next(&stream->plain, data, size_bytes, last, error);
     if (status != KSV_OK)
         error_add_path(error, stream->path);
     else
@@ -159,7 +171,13 @@ datafile_kind datafile_stream_kind(const datafile_stream *stream)
 
 uint64_t datafile_stream_disk_bytes(const datafile_stream *stream)
 {
-    return stream->plain.offset;
+    return stream->gzip != NULL ? gzip_stream_disk_bytes(stream->gzip)
+                                : stream->plain.offset;
+}
+
+unsigned datafile_stream_warnings(const datafile_stream *stream)
+{
+    return stream->gzip != NULL ? gzip_stream_warnings(stream->gzip) : 0;
 }
 
 uint64_t datafile_stream_content_bytes(const datafile_stream *stream)
@@ -173,30 +191,49 @@ void datafile_stream_close(datafile_stream *stream)
         return;
     ksv_allocator a = stream->allocator;
     plain_stream_close(&stream->plain, &a);
+    gzip_stream_close(stream->gzip);
     file_close_quietly(stream->file);
     memory_free_string(&a, stream->path);
     memory_free(&a, stream, sizeof *stream);
 }
 
-ksv_status datafile_open(const ksv_file_system *fs, const char *path,
-                         datafile_kind kind, const ksv_allocator *allocator,
-                         datafile **out, ksv_error *error)
+/* With the points of `points_path`, or NULL for plain content. */
+static ksv_status file_open(datafile *file, const ksv_file_system *fs,
+                            const char *path, const char *points_path,
+                            const uint8_t *points_id, ksv_error *error)
+{
+    file->path = memory_copy_string(&file->allocator, path, strlen(path));
+    if (file->path == NULL)
+        return error_set_memory(error);
+    ksv_file_info info;
+    KSV_TRY(open_regular(fs, path, &file->file, &info, error));
+    if (points_path == NULL)
+        return KSV_OK;
+    points_reader *points;
+    KSV_TRY(points_reader_open(fs, points_path, points_id, &file->allocator,
+                               &points, error));
+    if (points_reader_info(points)->data_bytes != info.size_bytes) {
+        points_reader_close(points);
+        return error_set(error, KSV_ERROR_STALE, path,
+                         "has changed since it was indexed");
+    }
+    return gzip_reader_open(file->file, points, &file->allocator, &file->gzip,
+                            error);
+}
+
+static ksv_status open_with(const ksv_file_system *fs, const char *path,
+                            const char *points_path, const uint8_t *points_id,
+                            const ksv_allocator *allocator, datafile **out,
+                            ksv_error *error)
 {
     *out = NULL;
-    KSV_TRY(check_kind(kind, path, error));
     ksv_allocator a = allocator_or_default(allocator);
     datafile *file = memory_zalloc(&a, sizeof *file);
     if (file == NULL)
         return error_set_memory(error);
     file->allocator = a;
-    file->kind = kind;
-    ksv_status status;
-    ksv_file_info info;
-    file->path = memory_copy_string(&a, path, strlen(path));
-    if (file->path == NULL)
-        status = error_set_memory(error);
-    else
-        status = open_regular(fs, path, &file->file, &info, error);
+    ksv_status status =
+        file_open(file, fs, path, points_path, points_id, error);
     if (status != KSV_OK) {
         error_add_path(error, path);
         datafile_close(file);
@@ -206,12 +243,38 @@ ksv_status datafile_open(const ksv_file_system *fs, const char *path,
     return KSV_OK;
 }
 
+ksv_status datafile_open(const ksv_file_system *fs, const char *path,
+                         datafile_kind kind, const ksv_allocator *allocator,
+                         datafile **out, ksv_error *error)
+{
+    *out = NULL;
+    if (kind != DATAFILE_PLAIN)
+        return error_set(error, KSV_ERROR_UNSUPPORTED, path,
+                         "was indexed as data of kind %d, which cannot be read "
+                         "without access points",
+                         (int)kind);
+    return open_with(fs, path, NULL, NULL, allocator, out, error);
+}
+
+ksv_status datafile_open_compressed(const ksv_file_system *fs, const char *path,
+                                    const char *points_path,
+                                    const uint8_t *points_id,
+                                    const ksv_allocator *allocator,
+                                    datafile **out, ksv_error *error)
+{
+    return open_with(fs, path, points_path, points_id, allocator, out, error);
+}
+
 ksv_status datafile_read_at(datafile *file, uint64_t offset, void *buffer,
                             size_t size_bytes, size_t *got_bytes,
                             datafile_cost *cost, ksv_error *error)
 {
-    ksv_status status = plain_read_at(file->file, offset, buffer, size_bytes,
-                                      got_bytes, cost, error);
+    ksv_status status =
+        file->gzip != NULL
+            ? gzip_reader_read_at(file->gzip, offset, buffer, size_bytes,
+                                  got_bytes, cost, error)
+            : plain_read_at(file->file, offset, buffer, size_bytes, got_bytes,
+                            cost, error);
     if (status != KSV_OK)
         error_add_path(error, file->path);
     return status;
@@ -227,6 +290,7 @@ void datafile_close(datafile *file)
     if (file == NULL)
         return;
     ksv_allocator a = file->allocator;
+    gzip_reader_close(file->gzip);
     file_close_quietly(file->file);
     memory_free_string(&a, file->path);
     memory_free(&a, file, sizeof *file);

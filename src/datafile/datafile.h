@@ -12,7 +12,11 @@
 #include "base/memory.h"
 
 /* How the bytes lie on disk, told by content. */
-typedef enum datafile_kind { DATAFILE_PLAIN = 0 } datafile_kind;
+typedef enum datafile_kind {
+    DATAFILE_PLAIN = 0,
+    DATAFILE_GZIP = 1,
+    DATAFILE_BGZF = 2 /* gzip whose members are blocks of up to 64 KiB */
+} datafile_kind;
 
 /* What reading has cost. */
 typedef struct datafile_cost {
@@ -24,14 +28,39 @@ typedef struct datafile_cost {
 /* One pass from the start to the end. */
 typedef struct datafile_stream datafile_stream;
 
+struct points_writer;
+
+/* How to read compressed content; all zero is a choice. */
+typedef struct datafile_stream_options {
+    /* That inflate BGZF blocks, besides the caller's; 0 and 1: none. Content
+     * and points are the same for any number. */
+    unsigned threads;
+    /* Bytes after the last gzip member are no error. */
+    bool ignore_trailing_garbage;
+    /* Takes the access points that datafile_open_compressed() needs; borrowed
+     * until the stream is closed. NULL: none are wanted. */
+    struct points_writer *points;
+} datafile_stream_options;
+
+/* What deserves a warning, as bits. */
+#define DATAFILE_NO_END_MARKER 1u /* BGZF without its empty last block */
+#define DATAFILE_GARBAGE_IGNORED 2u
+
 /* Opens `path`. A directory, pipe, socket or device is KSV_ERROR_ARGUMENT,
  * compressed content that cannot be read here KSV_ERROR_UNSUPPORTED. */
 ksv_status datafile_stream_open(const ksv_file_system *fs, const char *path,
                                 const ksv_allocator *allocator,
                                 datafile_stream **out, ksv_error *error);
 
+/* Once, before the first datafile_stream_next(). Plain content needs none of
+ * it. */
+ksv_status datafile_stream_configure(datafile_stream *stream,
+                                     const datafile_stream_options *options,
+                                     ksv_error *error);
+
 /* The next piece of the content: `*data` holds `*size_bytes` bytes, valid until
- * the next call. `*last` comes with the last piece, which may be empty. */
+ * the next call. `*last` comes with the last piece, which may be empty. Damaged
+ * compressed data is KSV_ERROR_DATA with the offset in the file on disk. */
 ksv_status datafile_stream_next(datafile_stream *stream, const uint8_t **data,
                                 size_t *size_bytes, bool *last,
                                 ksv_error *error);
@@ -51,16 +80,31 @@ datafile_kind datafile_stream_kind(const datafile_stream *stream);
 uint64_t datafile_stream_disk_bytes(const datafile_stream *stream);
 uint64_t datafile_stream_content_bytes(const datafile_stream *stream);
 
+/* DATAFILE_NO_END_MARKER and the like, complete after the last piece. */
+unsigned datafile_stream_warnings(const datafile_stream *stream);
+
 /* NULL is allowed. */
 void datafile_stream_close(datafile_stream *stream);
 
 /* Random access. Safe to share between threads. */
 typedef struct datafile datafile;
 
-/* Opens `path`, which was found to be of `kind` when it was indexed. */
+/* Opens `path`, which was found to be of `kind` when it was indexed. Kinds
+ * other than DATAFILE_PLAIN need datafile_open_compressed(): here they are
+ * KSV_ERROR_UNSUPPORTED. */
 ksv_status datafile_open(const ksv_file_system *fs, const char *path,
                          datafile_kind kind, const ksv_allocator *allocator,
                          datafile **out, ksv_error *error);
+
+/* Opens `path` by the access points in `points_path`, whose id (16 bytes; NULL:
+ * any) has to be `points_id`. What is wrong with the points is
+ * KSV_ERROR_CORRUPT, a data file of another size than theirs KSV_ERROR_STALE.
+ */
+ksv_status datafile_open_compressed(const ksv_file_system *fs, const char *path,
+                                    const char *points_path,
+                                    const uint8_t *points_id,
+                                    const ksv_allocator *allocator,
+                                    datafile **out, ksv_error *error);
 
 /* Reads up to `size_bytes` of the content at `offset`; `*got_bytes` is smaller
  * only at its end. `cost` (may be NULL) is added to. */

@@ -31,9 +31,12 @@ typedef struct scan_parts {
     scan_batch batch;
 } scan_parts;
 
+/* `*in_content` tells whether an error was met in the content, not in how it is
+ * compressed. */
 static ksv_status give_all(const file_scan *scan, scan_parts *parts,
-                           ksv_error *error)
+                           bool *in_content, ksv_error *error)
 {
+    *in_content = false;
     record_reader_begin(parts->reader);
     for (bool last = false; !last;) {
         const uint8_t *data;
@@ -42,7 +45,9 @@ static ksv_status give_all(const file_scan *scan, scan_parts *parts,
                                      error));
         hash_content_add(parts->content, data, size_bytes);
         record_reader_feed(parts->reader, data, size_bytes, last);
+        *in_content = true;
         KSV_TRY(scan_batch_give(&parts->batch, parts->reader, 0, error));
+        *in_content = false;
         if (scan->progress != NULL)
             KSV_TRY(scan->progress(
                 scan->ctx, datafile_stream_disk_bytes(parts->stream), error));
@@ -103,18 +108,17 @@ static ksv_status scan_stream(const file_scan *scan, scan_parts *parts,
     wait_for_tick(&result->info);
     ksv_error problem;
     error_clear(&problem);
-    ksv_status status = KSV_OK;
     bool in_parallel = parallel_scan_is_possible(scan, stream);
-    if (in_parallel)
-        status = parallel_scan_run(scan, stream, parts->reader, parts->content,
-                                   &problem);
-    else
-        status = give_all(scan, parts, &problem);
+    bool in_content = in_parallel;
+    ksv_status status = in_parallel
+                            ? parallel_scan_run(scan, stream, parts->reader,
+                                                parts->content, &problem)
+                            : give_all(scan, parts, &in_content, &problem);
     /* Half-written data may look malformed: that it changes says more. */
     KSV_TRY(check_unchanged(scan, stream, &result->info, error));
     if (status != KSV_OK) {
-        if (problem.status == KSV_ERROR_DATA && problem.line == 0 &&
-            problem.byte_offset != KSV_NO_OFFSET)
+        if (problem.status == KSV_ERROR_DATA && in_content &&
+            problem.line == 0 && problem.byte_offset != KSV_NO_OFFSET)
             problem.line = find_line(scan, problem.byte_offset);
         if (error != NULL)
             *error = problem;
@@ -123,12 +127,27 @@ static ksv_status scan_stream(const file_scan *scan, scan_parts *parts,
     result->kind = datafile_stream_kind(stream);
     result->content_bytes = in_parallel ? result->info.size_bytes
                                         : datafile_stream_content_bytes(stream);
+    result->warnings = datafile_stream_warnings(stream);
     KSV_TRY(hash_fingerprint(datafile_stream_file(stream),
                              result->info.size_bytes, result->fingerprint,
                              error));
     hash_content_finish(parts->content, result->content_hash);
     KSV_TRY(record_reader_layout(parts->reader, &result->layout, error));
     return check_unchanged(scan, stream, &result->info, error);
+}
+
+static ksv_status configure_stream(const file_scan *scan,
+                                   datafile_stream *stream, ksv_error *error)
+{
+    datafile_kind kind = datafile_stream_kind(stream);
+    datafile_stream_options options = {.threads = scan->threads,
+                                       .ignore_trailing_garbage =
+                                           scan->ignore_trailing_garbage};
+    if (kind == DATAFILE_PLAIN)
+        return KSV_OK;
+    if (scan->points != NULL)
+        KSV_TRY(scan->points(scan->ctx, kind, &options.points, error));
+    return datafile_stream_configure(stream, &options, error);
 }
 
 static ksv_status open_parts(const file_scan *scan, scan_parts *parts,
@@ -138,8 +157,9 @@ static ksv_status open_parts(const file_scan *scan, scan_parts *parts,
     KSV_TRY(hash_content_open(scan->allocator, &parts->content, error));
     KSV_TRY(record_reader_open(scan->spec, scan->skip_bad_records,
                                scan->allocator, &parts->reader, error));
-    return datafile_stream_open(scan->fs, scan->path, scan->allocator,
-                                &parts->stream, error);
+    KSV_TRY(datafile_stream_open(scan->fs, scan->path, scan->allocator,
+                                 &parts->stream, error));
+    return configure_stream(scan, parts->stream, error);
 }
 
 static void close_parts(scan_parts *parts)

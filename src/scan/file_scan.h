@@ -11,6 +11,7 @@
 
 #include "base/thread_pool.h"
 #include "datafile/datafile.h"
+#include "datafile/points_writer.h"
 #include "scan/record_reader.h"
 #include "scan/scan_spec.h"
 
@@ -38,23 +39,31 @@ typedef ksv_status (*file_scan_chunk_fn)(void *ctx, unsigned worker,
 typedef ksv_status (*file_scan_progress_fn)(void *ctx, uint64_t disk_bytes,
                                             ksv_error *error);
 
+/* Called when the content turns out to be compressed, to give a writer for its
+ * access points (borrowed until the scan ends; NULL: none are wanted). */
+typedef ksv_status (*file_scan_points_fn)(void *ctx, datafile_kind kind,
+                                          points_writer **writer,
+                                          ksv_error *error);
+
 typedef struct file_scan {
     const ksv_file_system *fs;
     const char *path;       /* to open */
     const char *given_path; /* to name in errors */
     const scan_spec *spec;
     bool skip_bad_records;
+    bool ignore_trailing_garbage; /* after compressed data */
+    unsigned threads; /* that may work, with the caller; 0 is taken as 1 */
     const ksv_allocator *allocator;
     file_scan_records_fn records;   /* for one thread */
     file_scan_progress_fn progress; /* or NULL */
+    file_scan_points_fn points;     /* or NULL */
     void *ctx;
-    /* For several: `chunk_records` replaces `records` when it is not NULL.
-     * Beside the caller up to `threads` - 1 threads of `pool` take part; with
-     * fewer than 2, or where a content cannot be cut, the caller is worker 0
-     * and alone. Nothing else of the result depends on the number. */
+    /* Replaces `records` when it is not NULL. Then up to `threads` - 1 threads
+     * of `pool` take part in the scan of a plain file; without them, or where a
+     * content cannot be cut, the caller is worker 0 and alone. Nothing else of
+     * the result depends on their number. */
     file_scan_chunk_fn chunk_records;
-    unsigned threads;
-    thread_pool *pool;  /* or NULL */
+    thread_pool *pool;  /* or NULL; it must not run this scan itself */
     size_t chunk_bytes; /* 0: what is best */
 } file_scan;
 
@@ -65,6 +74,7 @@ typedef struct file_scan_result {
     uint64_t content_bytes;   /* uncompressed */
     uint8_t fingerprint[16];  /* of the bytes on disk */
     uint8_t content_hash[16]; /* of the whole content */
+    unsigned warnings;        /* DATAFILE_NO_END_MARKER and the like */
     byte_buffer layout;       /* released by the caller, on failure too */
 } file_scan_result;
 

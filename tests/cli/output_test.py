@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What get, has, keys and info print, in every form."""
 import base64
+import itertools
 import json
 
 from cli_support import call, check, expect, finish, write
@@ -103,6 +104,32 @@ def test_has():
     expect("has -q", call("has", "-q", "a", "zz"), 1, b"")
 
 
+def test_utf8():
+    """Sequences at the edges of what is well-formed, judged by Python."""
+    edges = [0x01, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1,
+             0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3,
+             0xf4, 0xf5, 0xff]
+    tails = [bytes(t) for n in range(4)
+             for t in itertools.product([0x41, 0x80, 0x8f, 0x90, 0x9f, 0xa0,
+                                         0xbf], repeat=n)]
+    keys = [bytes([e]) + t for e in edges for t in tails]
+    result = call("has", "-q", "--json", "-0", "-f", "-",
+                  stdin=b"\0".join(keys))
+    check(result.out == b"", "-q", result)
+    result = call("has", "--json", "-0", "-f", "-", stdin=b"\0".join(keys))
+    got = objects(result)
+    check(len(got) == len(keys), f"{len(got)} of {len(keys)} keys answered")
+    for key, answer in zip(keys, got):
+        try:
+            want = {"key": key.decode(), "found": key in (b"a", b"b")}
+        except UnicodeDecodeError:
+            want = {"key_base64": base64.b64encode(key).decode(),
+                    "found": False}
+        if answer != want:
+            check(False, f"key {key}: {answer}")
+            break
+
+
 def test_keys():
     keys = [b"b", b"a", b"q\"\\", b"a", b"bad\xff", b"a", b"a", b"two\nlines"]
     expect("keys", call("keys"), out=b"".join(k + b"\n" for k in keys))
@@ -180,7 +207,7 @@ def test_big_record():
               f"big record {key} as JSON")
 
 
-for test in (test_records, test_locations, test_json, test_has, test_keys,
+for test in (test_records, test_locations, test_json, test_has, test_utf8, test_keys,
              test_info, test_receipts, test_big_record):
     test()
 finish()

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Standard output that cannot be written: closed pipes, full disks."""
 import os
+import re
+import shutil
 import signal
 import subprocess
 
@@ -49,14 +51,24 @@ for form in FORMS + SHORT:
     check(closed.returncode == 2 and b"standard output" in closed.stderr,
           f"{form} >&-: {closed}")
 
-# A closed descriptor must not be that of a data file.
+# A closed descriptor must not become that of a data or index file, into which
+# output and messages would go.
 before = os.path.getsize("data.csv")
-for redirect in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
-    subprocess.run(["sh", "-c", f'exec "$0" "$@" {redirect}', TOOL, "get",
-                    "1", "nosuchkey"], stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL, check=False)
+for redirect in ("<&-", ">&-", "2>&-", "<&- 2>&-", "<&- >&- 2>&-"):
+    for call_words in (["get", "1", "nosuchkey"],
+                       ["build", "-i", "closed", "--progress", "always", "-k",
+                        "id", "data.csv", "none.csv"]):
+        subprocess.run(["sh", "-c", f'exec "$0" "$@" {redirect}', TOOL,
+                        *call_words], stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, check=False)
+    check(call("verify", "-i", "closed", "--data").rc == 0,
+          f"the index of a build with {redirect}")
+    for name in os.listdir("closed"):
+        with open(os.path.join("closed", name), "rb") as file:
+            check(not re.search(rb"keysieve: |records  ", file.read()),
+                  f"messages in {name} of a build with {redirect}")
+    shutil.rmtree("closed")
 check(os.path.getsize("data.csv") == before, "data was written to")
-check(call("verify", "--data").rc == 0, "the index is as it was")
 
 with open("limited", "wb") as limited:
     result = subprocess.run(["sh", "-c", 'ulimit -f 1; exec "$0" keys', TOOL],

@@ -34,7 +34,7 @@ readelf -d "$lib/libkeysieve.so" | grep -q 'SONAME.*libkeysieve\.so\.0'
 cmake -S "$here" -B "$base/consumer" -G Ninja \
     -DCMAKE_PREFIX_PATH="$base/prefix" -DCMAKE_C_COMPILER="$cc" >/dev/null
 cmake --build "$base/consumer" >/dev/null
-for program in consumer_c consumer_static consumer_cxx; do
+for program in consumer_c consumer_static consumer_cxx embed; do
     "$base/consumer/$program"
 done
 

@@ -81,15 +81,15 @@ static void run_sequence(uint64_t seed, int commits, size_t files_most)
 static void test_many_small_states(void **unused)
 {
     (void)unused;
-    for (uint64_t seed = 1; seed <= 12; seed++)
-        run_sequence(seed, 12, 8);
+    for (uint64_t seed = 1; seed <= 10; seed++)
+        run_sequence(seed, 10, 8);
 }
 
 static void test_states_of_many_pages(void **unused)
 {
     (void)unused;
     for (uint64_t seed = 100; seed < 103; seed++)
-        run_sequence(seed, 15, 600);
+        run_sequence(seed, 8, 400);
 }
 
 int main(void)

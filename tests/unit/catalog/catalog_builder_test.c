@@ -194,7 +194,7 @@ static void test_only_differences_are_written(void **ctx)
 {
     fixture *f = *ctx;
     uint64_t seed = 3;
-    sample_add_files(&f->state, &seed, 3000);
+    sample_add_files(&f->state, &seed, 1200);
     open_index(f);
     assert_int_equal(catalog_commit(f->c, &f->state, &f->error), KSV_OK);
     struct stat before;
@@ -203,8 +203,8 @@ static void test_only_differences_are_written(void **ctx)
     snprintf(path, sizeof path, "%s/%s", f->index, CATALOG_FILE_NAME);
     assert_int_equal(stat(path, &before), 0);
     for (int i = 0; i < 10; i++) {
-        f->state.files[1000 + i].records_without_key = 0;
-        f->state.files[1000 + i].records = (uint64_t)i;
+        f->state.files[500 + i].records_without_key = 0;
+        f->state.files[500 + i].records = (uint64_t)i;
         assert_int_equal(catalog_commit(f->c, &f->state, &f->error), KSV_OK);
     }
     assert_int_equal(stat(path, &after), 0);
@@ -223,7 +223,7 @@ static void test_a_large_state_over_a_small_one(void **ctx)
     assert_int_equal(catalog_commit(f->c, &f->state, &f->error), KSV_OK);
     catalog_file *file = &f->state.files[0];
     memory_free(&f->state.allocator, file->layout, file->layout_bytes);
-    file->layout_bytes = (size_t)50 << 20;
+    file->layout_bytes = (size_t)20 << 20;
     file->layout = memory_zalloc(&f->state.allocator, file->layout_bytes);
     assert_non_null(file->layout);
     assert_int_equal(catalog_commit(f->c, &f->state, &f->error), KSV_OK);
@@ -232,7 +232,7 @@ static void test_a_large_state_over_a_small_one(void **ctx)
     assert_int_equal(catalog_verify(ksv_posix_file_system(), f->index, NULL,
                                     &bytes, &f->error),
                      KSV_OK);
-    assert_true(bytes > (uint64_t)100 << 20);
+    assert_true(bytes > (uint64_t)40 << 20);
 }
 
 /* A file system of which one function refuses. */

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: MIT */
+/* Raw DEFLATE (RFC 1951), decoded in steps that end at exact bit positions. */
+#include "datafile/inflate.h"
+
+#include <string.h>
+
+#include "base/coding.h"
+#include "datafile/inflate_copy.h"
+#include "datafile/inflate_tables.h"
+
+#if defined(__GNUC__)
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#else
+#define ALWAYS_INLINE inline
+#define LIKELY(x) (x)
+#endif
+
+/* A round of the decoding loop reads at most this many bytes of input ... */
+#define ROUND_INPUT 24
+/* ... and writes at most this many of output. */
+#define ROUND_OUTPUT 264
+
+/* So far past its end may the last input be read before it is certain that the
+ * stream is truncated: more than the bits that can be read ahead. */
+#define LAST_INPUT_OVERRUN 8
+
+void inflate_init(inflater *s)
+{
+    s->fixed_tables = false;
+    inflate_begin(s);
+}
+
+void inflate_begin(inflater *s)
+{
+    s->in_next = s->in_end = NULL;
+    s->in_last = false;
+    s->bits = 0;
+    s->bit_count = 0;
+    s->out = NULL;
+    s->history = NULL;
+    s->marks = NULL;
+    s->marks_end = NULL;
+    s->place = INFLATE_AT_BLOCK;
+    s->final = false;
+    s->stored_left = 0;
+    s->problem = NULL;
+}
+
+void inflate_set_input(inflater *s, const uint8_t *data, size_t size_bytes,
+                       bool last, unsigned skip_bits)
+{
+    inflate_move_input(s, data, size_bytes, last);
+    s->bits = 0;
+    s->bit_count = 0;
+    if (skip_bits != 0 && size_bytes != 0) {
+        s->bits = (uint64_t)*s->in_next++ >> skip_bits;
+        s->bit_count = 8 - skip_bits;
+    }
+}
+
+void inflate_move_input(inflater *s, const uint8_t *data, size_t size_bytes,
+                        bool last)
+{
+    s->in_next = data;
+    s->in_end = data + size_bytes;
+    s->in_last = last;
+}
+
+uint64_t inflate_bits_left(const inflater *s)
+{
+    return (uint64_t)(s->in_end - s->in_next) * 8 + s->bit_count;
+}
+
+static inflate_stop corrupt(inflater *s, const char *problem)
+{
+    s->problem = problem;
+    return INFLATE_CORRUPT;
+}
+
+/* Whole bytes that were read ahead go back to the input. */
+static void bits_settle(inflater *s)
+{
+    s->in_next -= s->bit_count >> 3;
+    s->bit_count &= 7;
+    s->bits &= ((uint64_t)1 << s->bit_count) - 1;
+}
+
+/* What went wrong once bits past the end of the last input were used. */
+static bool is_truncated(const inflater *s)
+{
+    return s->in_next - (s->bit_count >> 3) > s->in_end;
+}
+
+/* Reads bits one field at a time, for headers; past the end come zeros. */
+static void bits_need(inflater *s, unsigned count)
+{
+    while (s->bit_count < count) {
+        const uint64_t byte = s->in_next < s->in_end ? *s->in_next : 0;
+        if (s->in_next < s->in_end + LAST_INPUT_OVERRUN)
+            s->in_next++;
+        s->bits |= byte << s->bit_count;
+        s->bit_count += 8;
+    }
+}
+
+static unsigned bits_take(inflater *s, unsigned count)
+{
+    bits_need(s, count);
+    const unsigned value = (unsigned)(s->bits & (((uint64_t)1 << count) - 1));
+    s->bits >>= count;
+    s->bit_count -= count;
+    return value;
+}
+
+/* Reads `wanted` code lengths, themselves coded. */
+static const char *read_code_lengths(inflater *s, const uint32_t *table,
+                                     uint8_t *lengths, unsigned wanted)
+{
+    unsigned have = 0;
+    while (have < wanted) {
+        bits_need(s, CODE_LENGTH_BITS);
+        const uint32_t entry = table[s->bits & ((1 << CODE_LENGTH_BITS) - 1)];
+        (void)bits_take(s, entry & 0xff);
+        const unsigned symbol = entry >> 8;
+        if (symbol < 16) {
+            lengths[have++] = (uint8_t)symbol;
+            continue;
+        }
+        uint8_t value = 0;
+        unsigned repeat;
+        if (symbol == 16) {
+            if (have == 0)
+                return "a code length is repeated before the first one";
+            value = lengths[have - 1];
+            repeat = 3 + bits_take(s, 2);
+        } else if (symbol == 17) {
+            repeat = 3 + bits_take(s, 3);
+        } else {
+            repeat = 11 + bits_take(s, 7);
+        }
+        if (repeat > wanted - have)
+            return "there are too many code lengths";
+        memset(lengths + have, value, repeat);
+        have += repeat;
+    }
+    return NULL;
+}
+
+static const char *read_dynamic_header(inflater *s)
+{
+    static const uint8_t order[CODE_LENGTH_SYMBOLS] = {
+        16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
+    const unsigned literals = 257 + bits_take(s, 5);
+    const unsigned distances = 1 + bits_take(s, 5);
+    const unsigned code_lengths = 4 + bits_take(s, 4);
+    if (literals > 286 || distances > 30)
+        return "a block has too many codes";
+    uint8_t lengths[LITERAL_SYMBOLS + DISTANCE_SYMBOLS] = {0};
+    for (unsigned i = 0; i < code_lengths; i++)
+        lengths[order[i]] = (uint8_t)bits_take(s, 3);
+    uint32_t table[1 << CODE_LENGTH_BITS];
+    if (!inflate_code_length_table(lengths, table))
+        return "the code of the code lengths is not complete";
+    const char *problem =
+        read_code_lengths(s, table, lengths, literals + distances);
+    if (problem != NULL)
+        return problem;
+    s->fixed_tables = false;
+    if (lengths[256] == 0)
+        return "a block has no code for its end";
+    if (!inflate_literal_table(s, lengths, literals))
+        return "the code of literals and lengths is not complete";
+    if (!inflate_distance_table(s, lengths + literals, distances))
+        return "the code of distances is not complete";
+    return NULL;
+}
+
+static const char *read_stored_header(inflater *s)
+{
+    (void)bits_take(s, s->bit_count & 7);
+    const unsigned length = bits_take(s, 16);
+    const unsigned inverse = bits_take(s, 16);
+    if (length != (inverse ^ 0xffff))
+        return "the length of a stored block is damaged";
+    s->stored_left = length;
+    return NULL;
+}
+
+inflate_stop inflate_read_header(inflater *s)
+{
+    if (!s->in_last && s->in_end - s->in_next < INFLATE_INPUT_WANTED)
+        return INFLATE_INPUT;
+    const char *problem = NULL;
+    s->final = bits_take(s, 1) != 0;
+    s->place = INFLATE_IN_CODED;
+    switch (bits_take(s, 2)) {
+    case 0:
+        s->place = INFLATE_IN_STORED;
+        problem = read_stored_header(s);
+        break;
+    case 1:
+        inflate_fixed_tables(s);
+        break;
+    case 2:
+        problem = read_dynamic_header(s);
+        break;
+    default:
+        problem = "a block is of an unknown type";
+    }
+    if (is_truncated(s))
+        return INFLATE_TRUNCATED;
+    if (problem != NULL)
+        return corrupt(s, problem);
+    bits_settle(s);
+    return INFLATE_LIMIT;
+}
+
+/* A copy of `size_bytes` from `from` reads the window before `marks_end`. */
+static void mark_window(const inflater *s, const uint8_t *from,
+                        size_t size_bytes)
+{
+    if (from >= s->marks_end)
+        return;
+    size_t room = (size_t)(s->marks_end - from);
+    memset(s->marks + (INFLATE_WINDOW_BYTES - room), 1,
+           size_bytes < room ? size_bytes : room);
+}
+
+/* What the decoding loop works on, in registers. */
+typedef struct decode_state {
+    const uint8_t *in;
+    uint64_t bits; /* may hold bits above `count`: those that come next */
+    unsigned count;
+    uint8_t *out;
+} decode_state;
+
+static ALWAYS_INLINE void refill(decode_state *d)
+{
+    d->bits |= load_u64(d->in) << d->count;
+    d->in += (63 - d->count) >> 3;
+    d->count |= 56;
+}
+
+static ALWAYS_INLINE void drop(decode_state *d, unsigned bits)
+{
+    d->bits >>= bits;
+    d->count -= bits;
+}
+
+/* The value of a length or distance entry, taken from the input. */
+static ALWAYS_INLINE unsigned take_value(decode_state *d, uint32_t entry,
+                                         unsigned base)
+{
+    const unsigned code_bits = entry_code_bits(entry);
+    const unsigned extra = entry_bits(entry) - code_bits;
+    const unsigned value =
+        base + ((unsigned)(d->bits >> code_bits) & ((1u << extra) - 1));
+    drop(d, entry_bits(entry));
+    return value;
+}
+
+static ALWAYS_INLINE uint32_t subtable_entry(decode_state *d,
+                                             const uint32_t *table,
+                                             uint32_t entry)
+{
+    drop(d, entry_bits(entry));
+    const unsigned mask = (1u << entry_subtable_bits(entry)) - 1;
+    return table[entry_subtable_start(entry) + ((unsigned)d->bits & mask)];
+}
+
+/* Writes the literals of an entry that has no length; the next entry, which is
+ * found before the writing. */
+static ALWAYS_INLINE uint32_t take_literals(decode_state *d,
+                                            const uint32_t *literals,
+                                            unsigned mask, uint32_t entry)
+{
+    drop(d, entry_bits(entry));
+    const uint32_t next = literals[d->bits & mask];
+    store_u16(d->out, (uint16_t)(entry >> 8));
+    d->out += entry_literal_count(entry);
+    return next;
+}
+
+static ALWAYS_INLINE void take_one_literal(decode_state *d, uint32_t entry)
+{
+    drop(d, entry_first_literal_bits(entry));
+    *d->out++ = (uint8_t)(entry >> 8);
+}
+
+typedef enum symbol_result {
+    SYMBOL_DONE,
+    SYMBOL_END,
+    SYMBOL_BAD_LENGTH,
+    SYMBOL_BAD_DISTANCE,
+    SYMBOL_TOO_FAR
+} symbol_result;
+
+/* Takes the symbol of an exceptional entry; `*length` 0: it was a literal. */
+static ALWAYS_INLINE symbol_result take_exception(decode_state *d,
+                                                  const inflater *s,
+                                                  uint32_t entry,
+                                                  unsigned *length)
+{
+    *length = 0;
+    if ((entry & ENTRY_SUBTABLE) != 0)
+        entry = subtable_entry(d, s->literals, entry);
+    if ((entry & ENTRY_LITERALS) != 0) {
+        take_one_literal(d, entry);
+        return SYMBOL_DONE;
+    }
+    if ((entry & ENTRY_END) != 0) {
+        drop(d, entry_bits(entry));
+        return SYMBOL_END;
+    }
+    if ((entry & ENTRY_RANGE) == 0)
+        return SYMBOL_BAD_LENGTH;
+    *length = take_value(d, entry, entry_range_length(entry));
+    return SYMBOL_DONE;
+}
+
+/* Takes the symbols of `entry`, among them no more than one length. */
+static ALWAYS_INLINE symbol_result take_symbols(decode_state *d,
+                                                const inflater *s,
+                                                uint32_t entry, bool mark)
+{
+    unsigned length;
+    if (LIKELY((entry & ENTRY_EXCEPTION) == 0)) {
+        drop(d, entry_bits(entry));
+        *d->out = (uint8_t)(entry >> 8);
+        d->out += entry_literal_count(entry);
+        length = entry_plain_length(entry);
+    } else {
+        const symbol_result result = take_exception(d, s, entry, &length);
+        if (result != SYMBOL_DONE || length == 0)
+            return result;
+    }
+    entry = s->distances[d->bits & ((1u << s->distance_bits) - 1)];
+    if (!LIKELY((entry & ENTRY_DISTANCE_EXCEPTION) == 0)) {
+        if ((entry & ENTRY_SUBTABLE) == 0)
+            return SYMBOL_BAD_DISTANCE;
+        entry = subtable_entry(d, s->distances, entry);
+        if ((entry & ENTRY_DISTANCE_EXCEPTION) != 0)
+            return SYMBOL_BAD_DISTANCE;
+    }
+    const unsigned distance = take_value(d, entry, entry >> 16);
+    if (distance > (size_t)(d->out - s->history))
+        return SYMBOL_TOO_FAR;
+    if (mark)
+        mark_window(s, d->out - distance, length);
+    d->out = inflate_copy(d->out, distance, length);
+    return SYMBOL_DONE;
+}
+
+/* Decodes symbols while a round fits into input and output. With `careful` a
+ * round is one symbol, so that the limit is met exactly, and copies are marked.
+ */
+static ALWAYS_INLINE symbol_result decode_rounds(inflater *s,
+                                                 const uint8_t *in_stop,
+                                                 const uint8_t *out_stop,
+                                                 bool careful)
+{
+    decode_state d = {s->in_next, s->bits, s->bit_count, s->out};
+    const unsigned mask = (1u << s->literal_bits) - 1;
+    symbol_result result = SYMBOL_DONE;
+    refill(&d);
+    uint32_t entry = s->literals[d.bits & mask];
+    while (result == SYMBOL_DONE && d.in <= in_stop && d.out < out_stop) {
+        refill(&d);
+        if (careful && (entry & ENTRY_EXCEPTION) == 0 &&
+            entry_literal_count(entry) != 0) {
+            take_one_literal(&d, entry);
+            entry = s->literals[d.bits & mask];
+            continue;
+        }
+        if (!careful && (entry & ENTRY_LITERALS) != 0) {
+            entry = take_literals(&d, s->literals, mask, entry);
+            if ((entry & ENTRY_LITERALS) != 0) {
+                entry = take_literals(&d, s->literals, mask, entry);
+                if ((entry & ENTRY_LITERALS) != 0) {
+                    entry = take_literals(&d, s->literals, mask, entry);
+                    continue;
+                }
+            }
+            refill(&d);
+        }
+        result = take_symbols(&d, s, entry, careful && s->marks != NULL);
+        refill(&d);
+        entry = s->literals[d.bits & mask];
+    }
+    s->in_next = d.in;
+    s->bits = d.bits;
+    s->bit_count = d.count;
+    s->out = d.out;
+    bits_settle(s);
+    return result;
+}
+
+static symbol_result decode_fast(inflater *s, const uint8_t *in_stop,
+                                 const uint8_t *out_stop)
+{
+    return decode_rounds(s, in_stop, out_stop, false);
+}
+
+static symbol_result decode_careful(inflater *s, const uint8_t *in_stop,
+                                    const uint8_t *out_stop)
+{
+    return decode_rounds(s, in_stop, out_stop, true);
+}
+
+static inflate_stop end_block(inflater *s)
+{
+    s->place = s->final ? INFLATE_AT_END : INFLATE_AT_BLOCK;
+    return s->final ? INFLATE_END : INFLATE_BLOCK;
+}
+
+static inflate_stop run_coded(inflater *s, uint8_t *limit)
+{
+    if (s->out >= limit)
+        return INFLATE_LIMIT;
+    if (!s->in_last && s->in_end - s->in_next < ROUND_INPUT)
+        return INFLATE_INPUT;
+    const uint8_t *in_stop =
+        s->in_last ? s->in_end + LAST_INPUT_OVERRUN : s->in_end - ROUND_INPUT;
+    symbol_result result = SYMBOL_DONE;
+    if (s->marks == NULL && limit - s->out > ROUND_OUTPUT)
+        result = decode_fast(s, in_stop, limit - ROUND_OUTPUT);
+    if (result == SYMBOL_DONE)
+        result = decode_careful(s, in_stop, limit);
+    if (is_truncated(s))
+        return INFLATE_TRUNCATED;
+    switch (result) {
+    case SYMBOL_DONE:
+        return s->out >= limit ? INFLATE_LIMIT : INFLATE_INPUT;
+    case SYMBOL_END:
+        return end_block(s);
+    case SYMBOL_BAD_LENGTH:
+        return corrupt(s, "a code stands for no literal or length");
+    case SYMBOL_BAD_DISTANCE:
+        return corrupt(s, "a code stands for no distance");
+    default:
+        return corrupt(s, "a copy reaches too far back");
+    }
+}
+
+static inflate_stop run_stored(inflater *s, const uint8_t *limit)
+{
+    const size_t have =
+        s->in_next < s->in_end ? (size_t)(s->in_end - s->in_next) : 0;
+    const size_t room = s->out < limit ? (size_t)(limit - s->out) : 0;
+    size_t size = s->stored_left;
+    size = size < have ? size : have;
+    size = size < room ? size : room;
+    memcpy(s->out, s->in_next, size);
+    s->out += size;
+    s->in_next += size;
+    s->stored_left -= (uint32_t)size;
+    if (s->stored_left == 0)
+        return end_block(s);
+    if (s->out >= limit)
+        return INFLATE_LIMIT;
+    return s->in_last ? INFLATE_TRUNCATED : INFLATE_INPUT;
+}
+
+inflate_stop inflate_run(inflater *s, uint8_t *limit)
+{
+    if (s->place == INFLATE_AT_END)
+        return INFLATE_END;
+    if (s->place == INFLATE_AT_BLOCK) {
+        const inflate_stop stop = inflate_read_header(s);
+        if (stop != INFLATE_LIMIT)
+            return stop;
+    }
+    return s->place == INFLATE_IN_STORED ? run_stored(s, limit)
+                                         : run_coded(s, limit);
+}
+
+bool inflate_whole(inflater *s, const uint8_t *in, size_t in_bytes,
+                   uint8_t *out, size_t out_bytes)
+{
+    inflate_begin(s);
+    inflate_set_input(s, in, in_bytes, true, 0);
+    s->out = out;
+    s->history = out;
+    uint8_t *end = out + out_bytes;
+    inflate_stop stop = INFLATE_BLOCK;
+    /* The end of the stream comes after the last byte of output. */
+    while (stop == INFLATE_BLOCK || (stop == INFLATE_LIMIT && s->out == end))
+        stop = inflate_run(s, s->out < end ? end : end + 1);
+    return stop == INFLATE_END && s->out == end && s->in_next == s->in_end;
+}
