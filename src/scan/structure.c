@@ -50,6 +50,16 @@ static void portable_unquote(const structure_fields *fields, size_t blocks,
     structure_unquote(fields, blocks, structure_parity, state);
 }
 
+static void portable_pass(const uint8_t *data, size_t blocks,
+                          const uint8_t *wanted, uint64_t doubling,
+                          structure_quotes *state)
+{
+    for (size_t b = 0; b < blocks; b++, data += STRUCTURE_BLOCK_BYTES)
+        (void)structure_inside(
+            find_in_block(data, wanted[0]) | find_in_block(data, wanted[1]),
+            find_in_block(data, wanted[2]), doubling, structure_parity, state);
+}
+
 static size_t portable_list(const uint64_t *mask, size_t blocks,
                             uint16_t *positions)
 {
@@ -66,6 +76,7 @@ const structure_kernels structure_portable = {
     .name = "portable",
     .find = portable_find,
     .unquote = portable_unquote,
+    .pass = portable_pass,
     .list = portable_list,
 };
 

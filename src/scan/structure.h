@@ -47,6 +47,10 @@ typedef struct structure_kernels {
      * two when they double; elsewhere outside quotes it is data. */
     void (*unquote)(const structure_fields *fields, size_t blocks,
                     structure_quotes *state);
+    /* What find() and unquote() would leave in `state`, for `blocks` whole
+     * blocks of a content whose `wanted` bytes are end, delimiter and quote. */
+    void (*pass)(const uint8_t *data, size_t blocks, const uint8_t *wanted,
+                 uint64_t doubling, structure_quotes *state);
     /* The numbers of the bits that are set, in order; returns how many there
      * are. `positions` has room for STRUCTURE_LIST_SPARE more. */
     size_t (*list)(const uint64_t *mask, size_t blocks, uint16_t *positions);

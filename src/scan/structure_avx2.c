@@ -84,6 +84,31 @@ KSV_TARGET_AVX2_BITS static void avx2_unquote(const structure_fields *fields,
     *state = s;
 }
 
+KSV_TARGET_AVX2_BITS static void avx2_pass(const uint8_t *data, size_t blocks,
+                                           const uint8_t *wanted,
+                                           uint64_t doubling,
+                                           structure_quotes *state)
+{
+    const __m256i end = _mm256_set1_epi8((char)wanted[0]);
+    const __m256i delimiter = _mm256_set1_epi8((char)wanted[1]);
+    const __m256i quote = _mm256_set1_epi8((char)wanted[2]);
+    structure_quotes s = *state;
+    for (size_t b = 0; b < blocks; b++, data += STRUCTURE_BLOCK_BYTES) {
+        __m256i low = _mm256_loadu_si256((const void *)data);
+        __m256i high = _mm256_loadu_si256((const void *)(data + 32));
+        uint64_t quotes = equal_bytes(low, high, quote);
+        __m256i low_separators = _mm256_or_si256(
+            _mm256_cmpeq_epi8(low, end), _mm256_cmpeq_epi8(low, delimiter));
+        __m256i high_separators = _mm256_or_si256(
+            _mm256_cmpeq_epi8(high, end), _mm256_cmpeq_epi8(high, delimiter));
+        uint64_t separators =
+            (uint64_t)(uint32_t)_mm256_movemask_epi8(high_separators) << 32 |
+            (uint32_t)_mm256_movemask_epi8(low_separators);
+        (void)structure_inside(separators, quotes, doubling, parity, &s);
+    }
+    *state = s;
+}
+
 KSV_TARGET_AVX2_BITS static size_t avx2_list(const uint64_t *mask,
                                              size_t blocks, uint16_t *positions)
 {
@@ -94,6 +119,7 @@ const structure_kernels structure_avx2 = {
     .name = "AVX2",
     .find = avx2_find,
     .unquote = avx2_unquote,
+    .pass = avx2_pass,
     .list = avx2_list,
 };
 

@@ -67,6 +67,24 @@ avx512_unquote(const structure_fields *fields, size_t blocks,
     *state = s;
 }
 
+KSV_TARGET_AVX512_BITS static void
+avx512_pass(const uint8_t *data, size_t blocks, const uint8_t *wanted,
+            uint64_t doubling, structure_quotes *state)
+{
+    const __m512i end = _mm512_set1_epi8((char)wanted[0]);
+    const __m512i delimiter = _mm512_set1_epi8((char)wanted[1]);
+    const __m512i quote = _mm512_set1_epi8((char)wanted[2]);
+    structure_quotes s = *state;
+    for (size_t b = 0; b < blocks; b++, data += STRUCTURE_BLOCK_BYTES) {
+        __m512i block = _mm512_loadu_si512(data);
+        uint64_t separators = _mm512_cmpeq_epi8_mask(block, end) |
+                              _mm512_cmpeq_epi8_mask(block, delimiter);
+        uint64_t quotes = _mm512_cmpeq_epi8_mask(block, quote);
+        (void)structure_inside(separators, quotes, doubling, parity, &s);
+    }
+    *state = s;
+}
+
 KSV_TARGET_AVX512_BITS static size_t
 avx512_list(const uint64_t *mask, size_t blocks, uint16_t *positions)
 {
@@ -77,6 +95,7 @@ const structure_kernels structure_avx512 = {
     .name = "AVX-512",
     .find = avx512_find,
     .unquote = avx512_unquote,
+    .pass = avx512_pass,
     .list = avx512_list,
 };
 

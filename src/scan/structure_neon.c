@@ -55,6 +55,18 @@ static void neon_unquote(const structure_fields *fields, size_t blocks,
     structure_unquote(fields, blocks, structure_parity, state);
 }
 
+static void neon_pass(const uint8_t *data, size_t blocks, const uint8_t *wanted,
+                      uint64_t doubling, structure_quotes *state)
+{
+    for (size_t b = 0; b < blocks; b++, data += STRUCTURE_BLOCK_BYTES) {
+        uint64_t words[3];
+        uint64_t *const masks[3] = {words, words + 1, words + 2};
+        find_block(data, wanted, 3, masks, 0, ~UINT64_C(0));
+        (void)structure_inside(words[0] | words[1], words[2], doubling,
+                               structure_parity, state);
+    }
+}
+
 static size_t neon_list(const uint64_t *mask, size_t blocks,
                         uint16_t *positions)
 {
@@ -65,6 +77,7 @@ const structure_kernels structure_neon = {
     .name = "NEON",
     .find = neon_find,
     .unquote = neon_unquote,
+    .pass = neon_pass,
     .list = neon_list,
 };
 

@@ -54,31 +54,29 @@ STRUCTURE_INLINE uint64_t structure_parity(uint64_t bits)
     return bits ^ bits << 32;
 }
 
-/* A block with quotes in it or around it. As long as every quote that opens by
- * parity stands where one may, parity tells inside from outside; the first that
- * does not is data, and parity is right up to the next one without it. */
-STRUCTURE_INLINE void structure_unquote_block(const structure_fields *fields,
-                                              size_t b,
-                                              uint64_t (*parity)(uint64_t),
-                                              structure_quotes *state)
+/* What of a block with quotes in it or around it lies within quotes. As long as
+ * every quote that opens by parity stands where one may, parity tells inside
+ * from outside; the first that does not is data, and parity is right up to the
+ * next one without it. */
+STRUCTURE_INLINE uint64_t structure_inside(uint64_t separators, uint64_t quotes,
+                                           uint64_t doubling,
+                                           uint64_t (*parity)(uint64_t),
+                                           structure_quotes *state)
 {
-    uint64_t separators = fields->ends[b] | fields->delimiters[b];
-    uint64_t quotes = fields->quotes[b];
     uint64_t inside;
     uint64_t openers;
     for (;;) {
         inside = parity(quotes) ^ state->inside;
-        openers = separators | (quotes & fields->doubling);
+        openers = separators | (quotes & doubling);
         uint64_t data_quotes =
             quotes & inside & ~(openers << 1 | state->may_open);
         if (data_quotes == 0)
             break;
         quotes &= ~(data_quotes & (0 - data_quotes));
     }
-    fields->ends[b] &= ~inside;
-    fields->delimiters[b] &= ~inside;
     state->inside = 0 - (inside >> 63);
     state->may_open = (openers & ~inside) >> 63;
+    return inside;
 }
 
 STRUCTURE_INLINE void structure_unquote(const structure_fields *fields,
@@ -87,10 +85,15 @@ STRUCTURE_INLINE void structure_unquote(const structure_fields *fields,
                                         structure_quotes *state)
 {
     for (size_t b = 0; b < blocks; b++) {
-        if ((fields->quotes[b] | state->inside) != 0)
-            structure_unquote_block(fields, b, parity, state);
-        else
-            state->may_open = (fields->ends[b] | fields->delimiters[b]) >> 63;
+        uint64_t separators = fields->ends[b] | fields->delimiters[b];
+        if ((fields->quotes[b] | state->inside) == 0) {
+            state->may_open = separators >> 63;
+            continue;
+        }
+        uint64_t inside = structure_inside(separators, fields->quotes[b],
+                                           fields->doubling, parity, state);
+        fields->ends[b] &= ~inside;
+        fields->delimiters[b] &= ~inside;
     }
 }
 

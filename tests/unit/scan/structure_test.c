@@ -163,6 +163,8 @@ static void unquote_once(const structure_kernels *k, random_source *r,
     k->find(data, blocks * 64, (const uint8_t *)"\n,\"", 3, masks);
     structure_fields fields = {words[0], words[1], words[2],
                                w.doubling ? ~UINT64_C(0) : 0};
+    structure_quotes passed = state;
+    k->pass(data, blocks, (const uint8_t *)"\n,\"", fields.doubling, &passed);
     size_t first = random_below(r, blocks + 1);
     k->unquote(&fields, first, &state);
     fields = (structure_fields){words[0] + first, words[1] + first,
@@ -175,6 +177,8 @@ static void unquote_once(const structure_kernels *k, random_source *r,
         assert_int_equal(bit(words[2], i), data[i] == '"');
     }
     assert_int_equal(state.inside, w.state == QUOTED ? ~UINT64_C(0) : 0);
+    assert_int_equal(passed.inside, state.inside);
+    assert_int_equal(passed.may_open, state.may_open);
     if (w.state != QUOTED)
         assert_int_equal(state.may_open,
                          w.state == FIELD ||
