@@ -283,7 +283,7 @@ static uint64_t scan_file(const scan_spec *spec, unsigned threads,
                       .spec = spec,
                       .allocator = &a,
                       .chunk_records = add_hashes,
-                      .threads = threads,
+                      .chunk_workers = threads,
                       .pool = pool,
                       .ctx = sums};
     file_scan_result result;

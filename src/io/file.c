@@ -85,3 +85,19 @@ bool file_error_is_missing(const ksv_error *error)
     return error->status == KSV_ERROR_IO &&
            (error->os_errno == ENOENT || error->os_errno == ENOTDIR);
 }
+
+bool file_info_is_same(const ksv_file_info *a, const ksv_file_info *b)
+{
+    return a->size_bytes == b->size_bytes && a->mtime_ns == b->mtime_ns &&
+           a->ctime_ns == b->ctime_ns && a->inode == b->inode &&
+           a->device == b->device && a->kind == b->kind;
+}
+
+#define CLOCK_TICK_NS 12000000
+
+void file_wait_for_tick(const ksv_file_info *info)
+{
+    int64_t age_ns = clock_realtime_ns() - info->ctime_ns;
+    if (age_ns >= 0 && age_ns < CLOCK_TICK_NS)
+        clock_sleep_ns((uint64_t)(CLOCK_TICK_NS - age_ns));
+}

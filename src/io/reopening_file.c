@@ -87,3 +87,27 @@ ksv_status reopening_file_open(const ksv_file_system *fs, const char *path,
     *file = &self->base;
     return KSV_OK;
 }
+
+static ksv_status system_open_read(void *ctx, const char *path, ksv_file **file,
+                                   ksv_error *error)
+{
+    const reopening_file_system *self = ctx;
+    return reopening_file_open(self->inner, path, self->allocator, file, error);
+}
+
+static ksv_status system_info(void *ctx, const char *path, ksv_file_info *info,
+                              ksv_error *error)
+{
+    const reopening_file_system *self = ctx;
+    return self->inner->info(self->inner->ctx, path, info, error);
+}
+
+void reopening_file_system_init(reopening_file_system *self,
+                                const ksv_file_system *inner,
+                                const ksv_allocator *allocator)
+{
+    *self = (reopening_file_system){
+        .fs = {.ctx = self, .open_read = system_open_read, .info = system_info},
+        .inner = inner,
+        .allocator = allocator};
+}

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "io/file.h"
 #include "lookup/record_source.h"
 #include "segment/segment_data.h"
 
@@ -14,6 +15,7 @@ ksv_status lookup_session_open(lookup_session *session,
 {
     memset(session, 0, sizeof *session);
     session->snapshot = snapshot;
+    session->start_ns = clock_monotonic_ns();
     return record_fetch_open(snapshot->spec, &snapshot->allocator,
                              &session->fetch, error);
 }
@@ -43,7 +45,7 @@ static ksv_status ask_filter(lookup_session *session, size_t segment,
     if (status == KSV_ERROR_MEMORY)
         return error_set_memory(error);
     if (status != KSV_OK) {
-        snapshot_filter_failed(s, segment, &problem);
+        KSV_TRY(snapshot_filter_failed(s, segment, &problem, error));
         *maybe = true;
     }
     receipt->filter_positives += *maybe;
@@ -123,8 +125,8 @@ static ksv_status require_data(lookup_session *session, ksv_receipt *receipt,
         last = segment;
         datafile *data;
         KSV_TRY(snapshot_data(session->snapshot,
-                              session->snapshot->segments[segment].file, &data,
-                              receipt, error));
+                              session->snapshot->segments[segment].file,
+                              session->start_ns, &data, receipt, error));
     }
     return KSV_OK;
 }
@@ -183,7 +185,7 @@ static ksv_status try_candidate(lookup_session *session,
     size_t file = s->segments[candidate->segment].file;
     const catalog_file *facts = s->files[file].facts;
     datafile *data;
-    KSV_TRY(snapshot_data(s, file, &data, receipt, error));
+    KSV_TRY(snapshot_data(s, file, session->start_ns, &data, receipt, error));
     record_source source = {data,
                             facts->layout,
                             facts->layout_bytes,
@@ -239,6 +241,14 @@ static uint64_t hash_key(const lookup_session *session, ksv_key key)
     return ksv_hash(&p->hasher, key.data, key.bytes);
 }
 
+/* Once a call: what was found is right, but may not be all. */
+static void warn_of_changes(lookup_session *session)
+{
+    if (!session->has_warned)
+        snapshot_warn_of_changes(session->snapshot, session->start_ns);
+    session->has_warned = true;
+}
+
 ksv_status lookup_key(lookup_session *session, const lookup_request *request,
                       uint64_t *found, ksv_receipt *receipt, ksv_error *error)
 {
@@ -251,9 +261,13 @@ ksv_status lookup_key(lookup_session *session, const lookup_request *request,
     KSV_TRY(require_data(session, receipt, error));
     KSV_TRY(try_candidates(session, request, hash, found, receipt, error));
     receipt->found += *found > 0;
-    if (*found > 0)
+    if (*found > 0) {
+        if (request->visit != NULL && !request->first_only)
+            warn_of_changes(session);
         return KSV_OK;
-    return snapshot_check_all_fresh(session->snapshot, error);
+    }
+    return snapshot_check_all_fresh(session->snapshot, session->start_ns,
+                                    error);
 }
 
 ksv_status lookup_maybe(lookup_session *session, ksv_key key, bool *maybe,
@@ -269,5 +283,6 @@ ksv_status lookup_maybe(lookup_session *session, ksv_key key, bool *maybe,
     receipt->found += *maybe;
     if (*maybe)
         return KSV_OK;
-    return snapshot_check_all_fresh(session->snapshot, error);
+    return snapshot_check_all_fresh(session->snapshot, session->start_ns,
+                                    error);
 }

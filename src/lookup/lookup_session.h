@@ -21,6 +21,8 @@ typedef struct lookup_candidate {
 /* The working memory of one call. One thread at a time. */
 typedef struct lookup_session {
     index_snapshot *snapshot; /* borrowed */
+    uint64_t start_ns;        /* of the call */
+    bool has_warned;          /* of changed data files */
     record_fetch *fetch;
     lookup_candidate *candidates;
     size_t candidate_count;

@@ -10,19 +10,6 @@
 #include "scan/parallel_scan.h"
 #include "scan/scan_batch.h"
 
-/* Clocks of file systems tick every few milliseconds: a change within one tick
- * of another cannot be seen in the times of a file. */
-#define CLOCK_TICK_NS 12000000
-
-/* Waits until a file that has just been written is one tick old, so that any
- * later change shows in its times. */
-static void wait_for_tick(const ksv_file_info *info)
-{
-    int64_t age_ns = clock_realtime_ns() - info->ctime_ns;
-    if (age_ns >= 0 && age_ns < CLOCK_TICK_NS)
-        clock_sleep_ns((uint64_t)(CLOCK_TICK_NS - age_ns));
-}
-
 /* The objects that a scan works with. */
 typedef struct scan_parts {
     datafile_stream *stream;
@@ -81,12 +68,6 @@ static uint64_t find_line(const file_scan *scan, uint64_t offset)
     return offset == 0 ? line : 0;
 }
 
-static bool same_file(const ksv_file_info *a, const ksv_file_info *b)
-{
-    return a->size_bytes == b->size_bytes && a->mtime_ns == b->mtime_ns &&
-           a->ctime_ns == b->ctime_ns && a->inode == b->inode;
-}
-
 /* What was read is of use only when the file is still what it was. */
 static ksv_status check_unchanged(const file_scan *scan,
                                   datafile_stream *stream,
@@ -94,7 +75,7 @@ static ksv_status check_unchanged(const file_scan *scan,
 {
     ksv_file_info now;
     KSV_TRY(datafile_stream_info_now(stream, &now, error));
-    if (same_file(before, &now))
+    if (file_info_is_same(before, &now))
         return KSV_OK;
     return error_set(error, KSV_ERROR_STALE, scan->given_path,
                      "changed while it was read");
@@ -105,7 +86,7 @@ static ksv_status scan_stream(const file_scan *scan, scan_parts *parts,
 {
     datafile_stream *stream = parts->stream;
     datafile_stream_opened_as(stream, &result->info);
-    wait_for_tick(&result->info);
+    file_wait_for_tick(&result->info);
     ksv_error problem;
     error_clear(&problem);
     bool in_parallel = parallel_scan_is_possible(scan, stream);

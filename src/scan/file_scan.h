@@ -22,7 +22,7 @@ typedef ksv_status (*file_scan_records_fn)(void *ctx,
                                            size_t count, ksv_error *error);
 
 /* The same for a scan with several threads: called by many of them at once,
- * each with a number of its own, below `threads`. The content is cut into
+ * each with a number of its own, below `chunk_workers`. The content is cut into
  * chunks, numbered in its order; the records of a chunk come in order and from
  * one worker, and those of a worker with rising numbers of chunks. Which worker
  * gets a chunk is left to chance. Of several errors the one of the lowest chunk
@@ -52,17 +52,18 @@ typedef struct file_scan {
     const scan_spec *spec;
     bool skip_bad_records;
     bool ignore_trailing_garbage; /* after compressed data */
-    unsigned threads; /* that may work, with the caller; 0 is taken as 1 */
+    unsigned threads;             /* to inflate with; 0 and 1: none */
     const ksv_allocator *allocator;
     file_scan_records_fn records;   /* for one thread */
     file_scan_progress_fn progress; /* or NULL */
     file_scan_points_fn points;     /* or NULL */
     void *ctx;
-    /* Replaces `records` when it is not NULL. Then up to `threads` - 1 threads
-     * of `pool` take part in the scan of a plain file; without them, or where a
-     * content cannot be cut, the caller is worker 0 and alone. Nothing else of
-     * the result depends on their number. */
+    /* Replaces `records` when it is not NULL. Then up to `chunk_workers`
+     * threads scan a plain file: the caller, which is worker 0, and threads of
+     * `pool`; without a pool, or where a content cannot be cut, the caller
+     * alone. Nothing else of the result depends on their number. */
     file_scan_chunk_fn chunk_records;
+    unsigned chunk_workers;
     thread_pool *pool;  /* or NULL; it must not run this scan itself */
     size_t chunk_bytes; /* 0: what is best */
 } file_scan;

@@ -67,7 +67,7 @@ bool parallel_scan_is_possible(const file_scan *scan,
     record_split_init(&split, scan->spec, NULL, 0);
     size_t chunk_bytes =
         scan->chunk_bytes > 0 ? scan->chunk_bytes : CHUNK_BYTES;
-    return scan->chunk_records != NULL && scan->threads > 1 &&
+    return scan->chunk_records != NULL && scan->chunk_workers > 1 &&
            scan->pool != NULL && split.rule != SPLIT_NEVER &&
            datafile_stream_kind(stream) == DATAFILE_PLAIN &&
            info.size_bytes / chunk_bytes >= 2;
@@ -349,7 +349,7 @@ static ksv_status with_workers(parallel_scan *job, record_reader *reader,
                                ksv_error *error)
 {
     const ksv_allocator *a = job->scan->allocator;
-    unsigned count = job->scan->threads;
+    unsigned count = job->scan->chunk_workers;
     worker *workers = memory_zalloc_array(a, count, sizeof *workers);
     if (workers == NULL)
         return error_set_memory(error);

@@ -231,7 +231,7 @@ static void run(trial *t, const ksv_file_system *fs, const scan_spec *spec,
                       .allocator = &a,
                       .records = take_one_thread,
                       .chunk_records = t->threads > 0 ? take_chunk : NULL,
-                      .threads = t->threads,
+                      .chunk_workers = t->threads,
                       .pool = pool,
                       .chunk_bytes = (size_t)t->chunk_bytes,
                       .ctx = &log};
