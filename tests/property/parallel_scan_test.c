@@ -289,11 +289,11 @@ static void make_trial(trial *t, uint64_t seed)
 
 /* All files are written before the first is read: a scan waits until a file is
  * a few milliseconds old. */
-static void store(const ksv_file_system *fs, trial *t)
+static void store(const ksv_file_system *fs, const trial *t, size_t times)
 {
     ksv_file *file;
     assert_int_equal(fs->create(fs->ctx, t->path, &file, NULL), KSV_OK);
-    if (t->size > 0)
+    for (size_t i = 0; i < times && t->size > 0; i++)
         assert_int_equal(file->ops->append(file, t->data, t->size, NULL),
                          KSV_OK);
     assert_int_equal(file->ops->close(file, NULL), KSV_OK);
@@ -335,7 +335,7 @@ static void test_threads_change_nothing(void **state)
     static trial t;
     for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
         make_trial(&t, seed);
-        store(&fs, &t);
+        store(&fs, &t, 1);
     }
     for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
         make_trial(&t, seed);
@@ -346,10 +346,52 @@ static void test_threads_change_nothing(void **state)
     memory_file_system_close(&fs);
 }
 
+/* Chunks as they are usually cut, which the hash of the content is made of. */
+static void test_usual_chunks(void **state)
+{
+    (void)state;
+    ksv_file_system fs;
+    thread_pool *pool;
+    assert_int_equal(memory_file_system_open(NULL, &fs, NULL), KSV_OK);
+    assert_int_equal(thread_pool_open(THREADS - 1, NULL, &pool, NULL), KSV_OK);
+    static trial t;
+    make_trial(&t, 1);
+    ksv_format_options_init(&t.options);
+    t.options.format = KSV_FORMAT_CSV;
+    t.keys[0] = "2";
+    t.options.keys = t.keys;
+    t.options.key_count = 1;
+    t.options.no_header = true;
+    static const char ROWS[] =
+        "a,\"b\nc\",d\r\n\"x, y\",5\" wide,\"q\"\"q\"\n,\"\n\"\n";
+    t.size = sizeof ROWS - 1;
+    memcpy(t.data, ROWS, t.size);
+    store(&fs, &t, 3400000 / t.size);
+    scan_spec *spec;
+    assert_int_equal(scan_spec_create(&t.options, NULL, &spec, NULL), KSV_OK);
+    t.threads = 0;
+    t.chunk_bytes = 0;
+    outcome one;
+    run(&t, &fs, spec, NULL, UINT64_MAX, &one);
+    assert_int_equal(one.status, KSV_OK);
+    assert_int_equal(one.found.count, 3 * (3400000 / t.size));
+    for (t.threads = 1; t.threads <= THREADS; t.threads++) {
+        outcome many;
+        run(&t, &fs, spec, pool, UINT64_MAX, &many);
+        compare(&t, &one, &many);
+        release(&many);
+    }
+    release(&one);
+    scan_spec_destroy(spec);
+    thread_pool_close(pool);
+    memory_file_system_close(&fs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads_change_nothing),
+        cmocka_unit_test(test_usual_chunks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
