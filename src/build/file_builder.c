@@ -7,11 +7,11 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/thread_pool.h"
 #include "catalog/file_identity.h"
 #include "datafile/points_writer.h"
 #include "io/atomic_file.h"
 #include "scan/file_scan.h"
-#include "segment/segment_writer.h"
 #include "sort/entry_sorter.h"
 
 /* How much larger than its first build an index may become before lookups read
@@ -23,14 +23,38 @@ enum {
     HASH_BITS_MAX = 48
 };
 
+/* Bytes of a record, as a guess at the number of records. */
+#define USUAL_RECORD_BYTES 24
+
+/* Fewer entries are sorted before other threads would have begun. */
+#define ENTRIES_WORTH_THREADS 200000
+
 typedef struct file_run {
     file_builder *builder;
     const planned_file *planned;
+    const file_means *means;
     built_file *out;
     entry_sorter *sorter;
-    atomic_file *points_file; /* when the data file is compressed */
-    points_writer *points;
+    entry_adder *adder;
+    bool adding_failed;    /* not the fault of the data file */
+    points_writer *points; /* when the data file is compressed */
+    uint64_t told_bytes;   /* of progress */
+    uint64_t untold_records;
 } file_run;
+
+static ksv_status take_keyed(file_run *run, const scan_record *record,
+                             ksv_error *error)
+{
+    built_file *out = run->out;
+    if (record->length > out->file.longest_record_bytes)
+        out->file.longest_record_bytes = record->length;
+    uint64_t hash = ksv_hash(&run->builder->parameters->hasher, record->key,
+                             record->key_bytes);
+    ksv_status status =
+        entry_adder_add(run->adder, hash, record->offset, error);
+    run->adding_failed = status != KSV_OK;
+    return status;
+}
 
 static ksv_status take_record(file_run *run, const scan_record *record,
                               ksv_error *error)
@@ -42,13 +66,8 @@ static ksv_status take_record(file_run *run, const scan_record *record,
         return KSV_OK;
     }
     out->file.records++;
-    if (record->kind == SCAN_RECORD_KEYED) {
-        if (record->length > out->file.longest_record_bytes)
-            out->file.longest_record_bytes = record->length;
-        uint64_t hash = ksv_hash(&run->builder->parameters->hasher, record->key,
-                                 record->key_bytes);
-        return entry_sorter_add(run->sorter, hash, record->offset, error);
-    }
+    if (record->kind == SCAN_RECORD_KEYED)
+        return take_keyed(run, record, error);
     if (out->file.records_without_key++ == 0)
         out->first_without_key = record->offset;
     if (run->builder->options->strict)
@@ -63,7 +82,7 @@ static ksv_status take_records(void *ctx, const scan_record *records,
     file_run *run = ctx;
     for (size_t i = 0; i < count; i++)
         KSV_TRY(take_record(run, &records[i], error));
-    run->builder->progress->now.records += count;
+    run->untold_records += count;
     return KSV_OK;
 }
 
@@ -71,7 +90,12 @@ static ksv_status take_progress(void *ctx, uint64_t disk_bytes,
                                 ksv_error *error)
 {
     file_run *run = ctx;
-    return build_progress_update(run->builder->progress, disk_bytes, error);
+    uint64_t bytes = disk_bytes - run->told_bytes;
+    uint64_t records = run->untold_records;
+    run->told_bytes = disk_bytes;
+    run->untold_records = 0;
+    return build_progress_add(run->builder->progress, run->planned->given_path,
+                              bytes, records, error);
 }
 
 /* How far apart access points are: a read inflates half of it on average. */
@@ -83,33 +107,29 @@ static ksv_status open_points(void *ctx, datafile_kind kind,
     file_run *run = ctx;
     const segment_place *place = &run->builder->place;
     const catalog_segment *segment = &run->out->segment;
+    atomic_file **file = &run->out->sidecars.points;
     char name[CATALOG_NAME_BYTES];
     catalog_sidecar_name(segment->id, CATALOG_POINTS_ENDING, name);
     KSV_TRY(atomic_file_create(place->fs, place->directory, name,
-                               place->allocator, &run->points_file, error));
-    KSV_TRY(points_writer_open(atomic_file_handle(run->points_file), kind,
+                               place->allocator, file, error));
+    KSV_TRY(points_writer_open(atomic_file_handle(*file), kind,
                                segment->points_id, POINTS_SPACING_BYTES,
                                place->allocator, &run->points, error));
     *writer = run->points;
     return KSV_OK;
 }
 
-/* Access points are of use only to records with keys. */
-static ksv_status publish_points(file_run *run, ksv_error *error)
+static ksv_status finish_points(file_run *run, ksv_error *error)
 {
     if (run->points == NULL)
         return KSV_OK;
     KSV_TRY(points_writer_finish(run->points, run->out->file.size_bytes,
                                  run->out->file.fingerprint, error));
-    ksv_file *file = atomic_file_handle(run->points_file);
+    ksv_file *file = atomic_file_handle(run->out->sidecars.points);
     ksv_file_info info;
     KSV_TRY(file->ops->info(file, &info, error));
     run->out->segment.points_bytes = info.size_bytes;
-    points_writer_close(run->points);
-    run->points = NULL;
-    atomic_file *whole = run->points_file;
-    run->points_file = NULL;
-    return atomic_file_publish(whole, error);
+    return KSV_OK;
 }
 
 /* Bits to keep of a hash: enough for the index that this first file with keys
@@ -158,25 +178,41 @@ static ksv_status fill_file(file_run *run, file_scan_result *scanned,
     return KSV_OK;
 }
 
+/* Sorts with other threads, if that is worth it, and writes. */
+static ksv_status sort_and_write(file_run *run, ksv_error *error)
+{
+    file_builder *builder = run->builder;
+    unsigned threads = run->means->threads;
+    thread_pool *pool = NULL;
+    if (threads > 1 &&
+        entry_sorter_count(run->sorter) >= ENTRIES_WORTH_THREADS &&
+        thread_pool_open(threads, builder->place.allocator, &pool, NULL) !=
+            KSV_OK)
+        pool = NULL; /* alone it takes longer */
+    ksv_status status = entry_sorter_finish(
+        run->sorter, builder->parameters->hash_bits, pool, threads, error);
+    if (status == KSV_OK)
+        status = segment_write(&builder->place, run->sorter,
+                               run->out->file.content_bytes, &run->out->segment,
+                               &run->out->sidecars, error);
+    entry_sorter_close(run->sorter);
+    run->sorter = NULL;
+    thread_pool_close(pool);
+    return status;
+}
+
 static ksv_status write_segment(file_run *run, ksv_error *error)
 {
     file_builder *builder = run->builder;
-    size_t entries = entry_sorter_count(run->sorter);
+    uint64_t entries = entry_sorter_count(run->sorter);
     if (entries == 0)
         return KSV_OK;
     if (builder->parameters->hash_bits == 0)
         builder->parameters->hash_bits =
             choose_hash_bits(builder, run->out, entries);
-    KSV_TRY(entry_sorter_finish(run->sorter, builder->parameters->hash_bits,
-                                error));
-    KSV_TRY(segment_write(&builder->place, run->sorter,
-                          run->out->file.content_bytes, &run->out->segment,
-                          error));
+    KSV_TRY(sort_and_write(run, error));
     run->out->file.segment_id = run->out->segment.id;
-    ksv_status status = publish_points(run, error);
-    if (status != KSV_OK)
-        segment_remove(&builder->place, run->out->segment.id);
-    return status;
+    return finish_points(run, error);
 }
 
 static ksv_status scan_and_write(file_run *run, ksv_error *error)
@@ -190,7 +226,7 @@ static ksv_status scan_and_write(file_run *run, ksv_error *error)
                       .allocator = builder->place.allocator,
                       .ignore_trailing_garbage =
                           builder->options->ignore_trailing_garbage,
-                      .threads = builder->options->threads,
+                      .threads = run->means->threads,
                       .records = take_records,
                       .progress = take_progress,
                       .points = open_points,
@@ -198,7 +234,8 @@ static ksv_status scan_and_write(file_run *run, ksv_error *error)
     file_scan_result scanned;
     ksv_status status = file_scan_run(&scan, &scanned, error);
     run->out->failed_alone = status != KSV_OK && status != KSV_ERROR_MEMORY &&
-                             status != KSV_ERROR_CANCELLED;
+                             status != KSV_ERROR_CANCELLED &&
+                             !run->adding_failed;
     if (status == KSV_OK)
         status = fill_file(run, &scanned, error);
     run->out->warnings = scanned.warnings;
@@ -208,24 +245,53 @@ static ksv_status scan_and_write(file_run *run, ksv_error *error)
     return status;
 }
 
+static ksv_status open_sorter(file_run *run, ksv_error *error)
+{
+    const segment_place *place = &run->builder->place;
+    char name[CATALOG_NAME_BYTES];
+    catalog_sidecar_name(run->out->segment.id, "", name);
+    entry_sorter_options options = {
+        .allocator = place->allocator,
+        .memory_bytes = run->means->memory_bytes,
+        .expected_entries = run->planned->size_bytes / USUAL_RECORD_BYTES + 1,
+        .adders = 1,
+        .fs = place->fs,
+        .directory = place->directory,
+        .spill_name = name};
+    KSV_TRY(entry_sorter_open(&options, &run->sorter, error));
+    run->adder = entry_sorter_adder(run->sorter, 0);
+    return KSV_OK;
+}
+
 ksv_status file_builder_run(file_builder *builder, const planned_file *planned,
-                            uint64_t segment_id, built_file *out,
-                            ksv_error *error)
+                            uint64_t segment_id, const file_means *means,
+                            built_file *out, ksv_error *error)
 {
     memset(out, 0, sizeof *out);
     out->first_without_key = KSV_NO_OFFSET;
     out->first_bad = KSV_NO_OFFSET;
-    file_run run = {.builder = builder, .planned = planned, .out = out};
+    file_run run = {
+        .builder = builder, .planned = planned, .means = means, .out = out};
     out->segment.id = segment_id;
     segment_ids(builder->parameters, &out->segment);
-    KSV_TRY(entry_sorter_open(builder->place.allocator, &run.sorter, error));
-    build_progress_begin_file(builder->progress, planned->given_path);
+    KSV_TRY(open_sorter(&run, error));
     ksv_status status = scan_and_write(&run, error);
     points_writer_close(run.points);
-    atomic_file_abandon(run.points_file);
-    build_progress_end_file(builder->progress, planned->size_bytes);
+    /* Access points are of use only to records with keys. */
+    if (out->file.segment_id == 0)
+        segment_files_abandon(&out->sidecars);
+    uint64_t told = run.told_bytes;
+    build_progress_end_file(builder->progress, planned->size_bytes > told
+                                                   ? planned->size_bytes - told
+                                                   : 0);
     entry_sorter_close(run.sorter);
     if (status != KSV_OK)
-        catalog_file_release(builder->place.allocator, &out->file);
+        built_file_release(builder, out);
     return status;
+}
+
+void built_file_release(const file_builder *builder, built_file *built)
+{
+    segment_files_abandon(&built->sidecars);
+    catalog_file_release(builder->place.allocator, &built->file);
 }

@@ -12,7 +12,7 @@
 #define PAYLOAD_BITS_MOST 57
 /* Of one with empty paths and layout. */
 #define FILE_BYTES_LEAST 148
-#define SEGMENT_BYTES 88
+#define SEGMENT_BYTES 112
 
 static ksv_status corrupt(ksv_error *error, const char *what)
 {

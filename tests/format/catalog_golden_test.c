@@ -50,9 +50,11 @@ static void add_indexed_file(catalog_state *s)
                                .filter_keys = 999998,
                                .payload_bits = 34,
                                .filter_bytes = 1437504,
-                               .table_bytes = 5898240};
+                               .table_bytes = 5898240,
+                               .points_bytes = 424242};
     count_up(segment.filter_id, 16, 0x30);
     count_up(segment.table_id, 16, 0x50);
+    count_up(segment.points_id, 16, 0xb0);
     assert_int_equal(catalog_state_add_segment(s, &segment, NULL), KSV_OK);
     catalog_file file = {.ordinal = 3,
                          .given_path = text(s, "data/measured.csv"),
