@@ -34,7 +34,7 @@ ksv_status gzip_decoder_open(gzip_decoder *d, ksv_file *file,
     d->allocator = *allocator;
     d->piece_bytes = piece_bytes;
     d->check_members = true;
-    d->buffer = memory_zalloc(allocator, buffer_bytes(d));
+    d->buffer = memory_alloc(allocator, buffer_bytes(d));
     if (d->buffer == NULL)
         return error_set_memory(error);
     inflate_init(&d->inflate);

@@ -18,7 +18,7 @@
 #include "support/fault_allocator.h"
 #include "support/gzip_data.h"
 
-#define FILES 45
+#define FILES 32
 #define MOST_BYTES 400000
 
 typedef struct sample {
