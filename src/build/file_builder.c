@@ -10,6 +10,7 @@
 #include "catalog/file_identity.h"
 #include "datafile/points_writer.h"
 #include "io/atomic_file.h"
+#include "io/system_hints.h"
 #include "scan/file_scan.h"
 #include "segment/segment_writer.h"
 #include "sort/entry_sorter.h"
@@ -179,6 +180,11 @@ static ksv_status write_segment(file_run *run, ksv_error *error)
     return status;
 }
 
+static unsigned thread_count(const ksv_build_options *options)
+{
+    return options->threads > 0 ? options->threads : processor_count();
+}
+
 static ksv_status scan_and_write(file_run *run, ksv_error *error)
 {
     file_builder *builder = run->builder;
@@ -190,7 +196,7 @@ static ksv_status scan_and_write(file_run *run, ksv_error *error)
                       .allocator = builder->place.allocator,
                       .ignore_trailing_garbage =
                           builder->options->ignore_trailing_garbage,
-                      .threads = builder->options->threads,
+                      .threads = thread_count(builder->options),
                       .records = take_records,
                       .progress = take_progress,
                       .points = open_points,
