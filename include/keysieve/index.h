@@ -33,8 +33,10 @@ typedef struct ksv_index_options {
 
 KSV_API void ksv_index_options_init(ksv_index_options *options);
 
-/* Opens the index in `directory`, which need not be writable. `options` may be
- * NULL. KSV_ERROR_NO_INDEX, KSV_ERROR_CORRUPT or KSV_ERROR_VERSION. */
+/* Opens the index in `directory`, which need not be writable. Later calls come
+ * back to it: where it is relative, the working directory has to stay.
+ * `options` may be NULL. KSV_ERROR_NO_INDEX, KSV_ERROR_CORRUPT or
+ * KSV_ERROR_VERSION. */
 KSV_API KSV_CHECK_RESULT ksv_status
 ksv_index_open(const char *directory, const ksv_index_options *options,
                ksv_index **index, ksv_error *error);

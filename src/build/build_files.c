@@ -9,8 +9,8 @@
 #include "build/file_window.h"
 #include "build/state_edit.h"
 #include "datafile/datafile.h"
+#include "io/processors.h"
 #include "io/publish_queue.h"
-#include "io/system_hints.h"
 #include "segment/segment_merge.h"
 
 void build_run_tell(build_run *run, const ksv_error *problem, bool is_warning)
@@ -95,6 +95,7 @@ typedef struct files_run {
     file_builder builder;
     file_window *window;
     publish_queue *queue;
+    size_t sidecars; /* that will be published, about */
 } files_run;
 
 /* Takes over what was built, also on failure. */
@@ -170,7 +171,7 @@ static ksv_status do_planned(files_run *f, const planned_file *planned,
 static ksv_status do_all(files_run *f, ksv_error *error)
 {
     build_run *run = f->run;
-    KSV_TRY(publish_queue_open(&run->allocator, &f->queue, error));
+    KSV_TRY(publish_queue_open(f->sidecars, &run->allocator, &f->queue, error));
     KSV_TRY(file_window_open(&f->builder, &run->plan, run->options.memory_bytes,
                              run->state.next_segment_id, &f->window, error));
     for (size_t i = 0; i < run->plan.count; i++)
@@ -196,6 +197,7 @@ ksv_status build_run_files(build_run *run, ksv_error *error)
         f.builder.total_bytes += run->plan.files[i].size_bytes;
         files++;
     }
+    f.sidecars = 2 * files;
     build_progress_expect(&run->progress, files, f.builder.total_bytes);
     ksv_status status = do_all(&f, error);
     file_window_close(f.window);

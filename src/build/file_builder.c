@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread_pool.h"
+#include "build/record_taker.h"
 #include "catalog/file_identity.h"
 #include "datafile/points_writer.h"
 #include "io/atomic_file.h"
@@ -29,73 +30,61 @@ enum {
 /* Fewer entries are sorted before other threads would have begun. */
 #define ENTRIES_WORTH_THREADS 200000
 
+/* Content and memory that a thread more is worth while a file is scanned. */
+#define WORKER_CONTENT_BYTES ((uint64_t)2 << 20)
+#define WORKER_MEMORY_BYTES ((uint64_t)16 << 20)
+
 typedef struct file_run {
     file_builder *builder;
     const planned_file *planned;
     const file_means *means;
     built_file *out;
+    thread_pool *pool; /* or NULL */
+    unsigned workers;  /* of the scan */
+    record_taker *takers;
     entry_sorter *sorter;
-    entry_adder *adder;
-    bool adding_failed;    /* not the fault of the data file */
     points_writer *points; /* when the data file is compressed */
     uint64_t told_bytes;   /* of progress */
-    uint64_t untold_records;
+    uint64_t told_records;
 } file_run;
 
-static ksv_status take_keyed(file_run *run, const scan_record *record,
-                             ksv_error *error)
+static ksv_status take_records(void *ctx, unsigned worker, uint64_t chunk,
+                               const scan_record *records, size_t count,
+                               ksv_error *error)
 {
-    built_file *out = run->out;
-    if (record->length > out->file.longest_record_bytes)
-        out->file.longest_record_bytes = record->length;
-    uint64_t hash = ksv_hash(&run->builder->parameters->hasher, record->key,
-                             record->key_bytes);
-    ksv_status status =
-        entry_adder_add(run->adder, hash, record->offset, error);
-    run->adding_failed = status != KSV_OK;
-    return status;
-}
-
-static ksv_status take_record(file_run *run, const scan_record *record,
-                              ksv_error *error)
-{
-    built_file *out = run->out;
-    if (record->kind == SCAN_RECORD_BAD) {
-        if (out->file.bad_records++ == 0)
-            out->first_bad = record->offset;
-        return KSV_OK;
-    }
-    out->file.records++;
-    if (record->kind == SCAN_RECORD_KEYED)
-        return take_keyed(run, record, error);
-    if (out->file.records_without_key++ == 0)
-        out->first_without_key = record->offset;
-    if (run->builder->options->strict)
-        return error_set_at(error, KSV_ERROR_DATA, run->planned->given_path,
-                            record->offset, "record has no key");
-    return KSV_OK;
-}
-
-static ksv_status take_records(void *ctx, const scan_record *records,
-                               size_t count, ksv_error *error)
-{
+    (void)chunk;
     file_run *run = ctx;
-    for (size_t i = 0; i < count; i++)
-        KSV_TRY(take_record(run, &records[i], error));
-    run->untold_records += count;
-    return KSV_OK;
+    return record_taker_take(&run->takers[worker], records, count, error);
 }
 
+static ksv_status tell_progress(file_run *run, uint64_t bytes, uint64_t records,
+                                ksv_error *error)
+{
+    uint64_t more_bytes = bytes - run->told_bytes;
+    uint64_t more_records = records - run->told_records;
+    run->told_bytes = bytes;
+    run->told_records = records;
+    return build_progress_add(run->builder->progress, run->planned->given_path,
+                              more_bytes, more_records, error);
+}
+
+/* Of the records only those of the caller's thread can be told meanwhile. */
 static ksv_status take_progress(void *ctx, uint64_t disk_bytes,
                                 ksv_error *error)
 {
     file_run *run = ctx;
-    uint64_t bytes = disk_bytes - run->told_bytes;
-    uint64_t records = run->untold_records;
-    run->told_bytes = disk_bytes;
-    run->untold_records = 0;
-    return build_progress_add(run->builder->progress, run->planned->given_path,
-                              bytes, records, error);
+    const record_counts *mine = &run->takers[0].counts;
+    return tell_progress(run, disk_bytes, mine->records + mine->bad_records,
+                         error);
+}
+
+/* Without it, too, all is done: alone it takes longer. */
+static void open_pool(file_run *run)
+{
+    if (run->pool == NULL && run->means->threads > 1 &&
+        thread_pool_open(run->means->threads, run->builder->place.allocator,
+                         &run->pool, NULL) != KSV_OK)
+        run->pool = NULL;
 }
 
 /* How far apart access points are: a read inflates half of it on average. */
@@ -182,22 +171,18 @@ static ksv_status fill_file(file_run *run, file_scan_result *scanned,
 static ksv_status sort_and_write(file_run *run, ksv_error *error)
 {
     file_builder *builder = run->builder;
-    unsigned threads = run->means->threads;
-    thread_pool *pool = NULL;
-    if (threads > 1 &&
-        entry_sorter_count(run->sorter) >= ENTRIES_WORTH_THREADS &&
-        thread_pool_open(threads, builder->place.allocator, &pool, NULL) !=
-            KSV_OK)
-        pool = NULL; /* alone it takes longer */
+    bool alone = entry_sorter_count(run->sorter) < ENTRIES_WORTH_THREADS;
+    if (!alone)
+        open_pool(run);
     ksv_status status = entry_sorter_finish(
-        run->sorter, builder->parameters->hash_bits, pool, threads, error);
+        run->sorter, builder->parameters->hash_bits, alone ? NULL : run->pool,
+        run->means->threads, error);
     if (status == KSV_OK)
         status = segment_write(&builder->place, run->sorter,
                                run->out->file.content_bytes, &run->out->segment,
                                &run->out->sidecars, error);
     entry_sorter_close(run->sorter);
     run->sorter = NULL;
-    thread_pool_close(pool);
     return status;
 }
 
@@ -215,9 +200,30 @@ static ksv_status write_segment(file_run *run, ksv_error *error)
     return finish_points(run, error);
 }
 
+/* Adds up what the workers have counted; whether adding an entry failed. */
+static bool sum_up(file_run *run)
+{
+    record_counts sum;
+    bool adding_failed = false;
+    record_counts_init(&sum);
+    for (unsigned i = 0; i < run->workers; i++) {
+        record_counts_add(&sum, &run->takers[i].counts);
+        adding_failed = adding_failed || run->takers[i].adding_failed;
+    }
+    built_file *out = run->out;
+    out->file.records = sum.records;
+    out->file.records_without_key = sum.records_without_key;
+    out->file.bad_records = sum.bad_records;
+    out->file.longest_record_bytes = sum.longest_record_bytes;
+    out->first_without_key = sum.first_without_key;
+    out->first_bad = sum.first_bad;
+    return adding_failed;
+}
+
 static ksv_status scan_and_write(file_run *run, ksv_error *error)
 {
     file_builder *builder = run->builder;
+    built_file *out = run->out;
     file_scan scan = {.fs = builder->place.fs,
                       .path = run->planned->open_path,
                       .given_path = run->planned->given_path,
@@ -227,19 +233,25 @@ static ksv_status scan_and_write(file_run *run, ksv_error *error)
                       .ignore_trailing_garbage =
                           builder->options->ignore_trailing_garbage,
                       .threads = run->means->threads,
-                      .records = take_records,
+                      .pool = run->pool,
+                      .chunk_records = take_records,
+                      .chunk_workers = run->workers,
                       .progress = take_progress,
                       .points = open_points,
                       .ctx = run};
     file_scan_result scanned;
     ksv_status status = file_scan_run(&scan, &scanned, error);
-    run->out->failed_alone = status != KSV_OK && status != KSV_ERROR_MEMORY &&
-                             status != KSV_ERROR_CANCELLED &&
-                             !run->adding_failed;
+    bool adding_failed = sum_up(run);
+    out->failed_alone = status != KSV_OK && status != KSV_ERROR_MEMORY &&
+                        status != KSV_ERROR_CANCELLED && !adding_failed;
     if (status == KSV_OK)
         status = fill_file(run, &scanned, error);
-    run->out->warnings = scanned.warnings;
+    out->warnings = scanned.warnings;
     buffer_release(&scanned.layout);
+    if (status == KSV_OK)
+        status =
+            tell_progress(run, run->told_bytes,
+                          out->file.records + out->file.bad_records, error);
     if (status == KSV_OK)
         status = write_segment(run, error);
     return status;
@@ -254,12 +266,41 @@ static ksv_status open_sorter(file_run *run, ksv_error *error)
         .allocator = place->allocator,
         .memory_bytes = run->means->memory_bytes,
         .expected_entries = run->planned->size_bytes / USUAL_RECORD_BYTES + 1,
-        .adders = 1,
+        .adders = run->workers,
         .fs = place->fs,
         .directory = place->directory,
         .spill_name = name};
-    KSV_TRY(entry_sorter_open(&options, &run->sorter, error));
-    run->adder = entry_sorter_adder(run->sorter, 0);
+    return entry_sorter_open(&options, &run->sorter, error);
+}
+
+/* As many workers as the file and the memory are worth. */
+static unsigned choose_workers(const file_run *run)
+{
+    uint64_t most = run->planned->size_bytes / WORKER_CONTENT_BYTES;
+    uint64_t room = run->means->memory_bytes / WORKER_MEMORY_BYTES;
+    if (most > room)
+        most = room;
+    if (most > run->means->threads)
+        most = run->means->threads;
+    return most > 1 ? (unsigned)most : 1;
+}
+
+static ksv_status open_takers(file_run *run, ksv_error *error)
+{
+    const file_builder *builder = run->builder;
+    run->takers = memory_zalloc_array(builder->place.allocator, run->workers,
+                                      sizeof *run->takers);
+    if (run->takers == NULL)
+        return error_set_memory(error);
+    KSV_TRY(open_sorter(run, error));
+    for (unsigned i = 0; i < run->workers; i++) {
+        run->takers[i] =
+            (record_taker){.hasher = &builder->parameters->hasher,
+                           .given_path = run->planned->given_path,
+                           .adder = entry_sorter_adder(run->sorter, i),
+                           .strict = builder->options->strict};
+        record_counts_init(&run->takers[i].counts);
+    }
     return KSV_OK;
 }
 
@@ -274,8 +315,12 @@ ksv_status file_builder_run(file_builder *builder, const planned_file *planned,
         .builder = builder, .planned = planned, .means = means, .out = out};
     out->segment.id = segment_id;
     segment_ids(builder->parameters, &out->segment);
-    KSV_TRY(open_sorter(&run, error));
-    ksv_status status = scan_and_write(&run, error);
+    run.workers = choose_workers(&run);
+    if (run.workers > 1)
+        open_pool(&run);
+    ksv_status status = open_takers(&run, error);
+    if (status == KSV_OK)
+        status = scan_and_write(&run, error);
     points_writer_close(run.points);
     /* Access points are of use only to records with keys. */
     if (out->file.segment_id == 0)
@@ -285,6 +330,9 @@ ksv_status file_builder_run(file_builder *builder, const planned_file *planned,
                                                    ? planned->size_bytes - told
                                                    : 0);
     entry_sorter_close(run.sorter);
+    thread_pool_close(run.pool);
+    memory_free(builder->place.allocator, run.takers,
+                run.workers * sizeof *run.takers);
     if (status != KSV_OK)
         built_file_release(builder, out);
     return status;

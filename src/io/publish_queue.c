@@ -13,7 +13,7 @@
 #define MOST_PENDING 32
 /* Syncs that wait at once: file systems join them to one commit of their
  * journal. */
-#define SYNC_THREADS 8
+#define MOST_THREADS 8
 
 typedef struct pending_file {
     thread_task task;
@@ -24,6 +24,7 @@ typedef struct pending_file {
 
 struct publish_queue {
     ksv_allocator allocator;
+    unsigned threads;
     thread_pool *pool;     /* NULL until there is a file */
     bool is_alone;         /* no thread could be started */
     ksv_status failed;     /* KSV_OK: nothing has */
@@ -33,7 +34,8 @@ struct publish_queue {
     pending_file pending[MOST_PENDING]; /* a ring */
 };
 
-ksv_status publish_queue_open(const ksv_allocator *allocator,
+ksv_status publish_queue_open(size_t expected_files,
+                              const ksv_allocator *allocator,
                               publish_queue **out, ksv_error *error)
 {
     *out = NULL;
@@ -42,6 +44,10 @@ ksv_status publish_queue_open(const ksv_allocator *allocator,
     if (queue == NULL)
         return error_set_memory(error);
     queue->allocator = a;
+    queue->threads =
+        expected_files < MOST_THREADS ? (unsigned)expected_files : MOST_THREADS;
+    if (queue->threads == 0)
+        queue->threads = 1;
     *out = queue;
     return KSV_OK;
 }
@@ -91,7 +97,7 @@ static ksv_status tell_failure(const publish_queue *queue, ksv_error *error)
 static void begin_sync(publish_queue *queue, pending_file *pending)
 {
     if (queue->pool == NULL && !queue->is_alone)
-        queue->is_alone = thread_pool_open(SYNC_THREADS, &queue->allocator,
+        queue->is_alone = thread_pool_open(queue->threads, &queue->allocator,
                                            &queue->pool, NULL) != KSV_OK;
     pending->task = (thread_task){.run = sync_pending, .ctx = pending};
     error_clear(&pending->error);

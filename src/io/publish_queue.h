@@ -4,6 +4,8 @@
 #ifndef KSV_IO_PUBLISH_QUEUE_H
 #define KSV_IO_PUBLISH_QUEUE_H
 
+#include <stddef.h>
+
 #include <keysieve/memory.h>
 #include <keysieve/status.h>
 
@@ -12,7 +14,9 @@
 /* One thread at a time. */
 typedef struct publish_queue publish_queue;
 
-ksv_status publish_queue_open(const ksv_allocator *allocator,
+/* `expected_files` is a guess. */
+ksv_status publish_queue_open(size_t expected_files,
+                              const ksv_allocator *allocator,
                               publish_queue **out, ksv_error *error);
 
 /* Takes over `file`, also on failure: it will be synced, then renamed, in the

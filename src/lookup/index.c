@@ -184,6 +184,8 @@ static bool copy_first(void *ctx, size_t key_number, const ksv_record *record)
     if (room > record->length)
         room = (size_t)record->length;
     size_t got;
+    if (room == 0)
+        return true; /* `buffer` may be NULL */
     if (record->data != NULL)
         memcpy(copy->buffer, record->data, room);
     else

@@ -49,7 +49,7 @@ static size_t find_slot(const key_set *set, const void *key, size_t key_bytes)
     while (set->slots[slot] != 0) {
         const ksv_key *there = &set->keys[set->slots[slot] - 1];
         if (there->bytes == key_bytes &&
-            memcmp(there->data, key, key_bytes) == 0)
+            (key_bytes == 0 || memcmp(there->data, key, key_bytes) == 0))
             break;
         slot = (slot + 1) & (set->slot_count - 1);
     }

@@ -3,7 +3,6 @@
 #include "sort/chunk_pool.h"
 
 #include "base/memory.h"
-#include "io/system_hints.h"
 
 /* Blocks grow with what is there already, between these sizes. */
 #define LEAST_BLOCK_BYTES ((size_t)4 * CHUNK_BYTES)
@@ -41,7 +40,6 @@ static chunk_block *add_block(chunk_pool *pool, size_t bytes)
     void *memory = memory_alloc(pool->allocator, bytes);
     if (memory == NULL)
         return NULL;
-    memory_prefer_large_pages(memory, bytes);
     chunk_block *block = memory;
     uintptr_t start = (uintptr_t)memory + sizeof *block;
     start = (start + CHUNK_BYTES - 1) & ~(uintptr_t)(CHUNK_BYTES - 1);

@@ -28,6 +28,7 @@ typedef struct entry_adder {
     hash_entry **tails;
     uint64_t in_memory; /* entries */
     uint64_t spilled;
+    uint8_t apart[128]; /* from that of another thread, in the cache */
 } entry_adder;
 
 typedef struct adder_options {

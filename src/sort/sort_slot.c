@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "io/system_hints.h"
 
 /* Records are read so many at a time. */
 #define READ_ENTRIES ((size_t)4096)
@@ -70,14 +69,12 @@ static ksv_status allocate(sort_slot *slot, ksv_error *error)
     slot->sorted = memory_alloc(a, bytes);
     if (slot->sorted == NULL)
         return error_set_memory(error);
-    memory_prefer_large_pages(slot->sorted, bytes);
     if (slot->source->spill == NULL)
         return KSV_OK;
     slot->loaded = memory_alloc(a, bytes);
     slot->scratch = memory_alloc(a, scratch_bytes());
     if (slot->loaded == NULL || slot->scratch == NULL)
         return error_set_memory(error);
-    memory_prefer_large_pages(slot->loaded, bytes);
     return KSV_OK;
 }
 

@@ -174,7 +174,8 @@ static void test_large_file(void **state)
     write_file(&in, 10, 0, &random);
     write_file(&in, 1400000, 0, &random);
     write_file(&in, 300000, 2, &random);
-    static const build_case cases[] = {{1, 0}, {2, 32 << 20}, {1, 32 << 20}};
+    static const build_case cases[] = {
+        {1, 0}, {2, 32 << 20}, {1, 32 << 20}, {4, 0}, {2, 64 << 20}};
     check_cases(&in, cases, sizeof cases / sizeof cases[0], 6);
     temp_dir_remove(&in.dir);
 }

@@ -22,7 +22,7 @@ static ksv_status publish_files(const ksv_file_system *fs, const char *path,
                                 ksv_error *error)
 {
     publish_queue *queue;
-    ksv_status status = publish_queue_open(NULL, &queue, error);
+    ksv_status status = publish_queue_open(FILES, NULL, &queue, error);
     assert_int_equal(status, KSV_OK);
     for (int i = 0; i < FILES && status == KSV_OK; i++) {
         char name[32];
