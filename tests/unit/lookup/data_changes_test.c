@@ -66,6 +66,17 @@ static ksv_status has(ksv_index *index, const char *key, bool filters_only)
     return ksv_has(index, &asked, 1, filters_only, &found, NULL, NULL, NULL);
 }
 
+/* Filters alone never call a key absent that only the changed file may have:
+ * they fail, or say "maybe" when it happens to be a false positive. */
+static void expect_stale_or_maybe(ksv_index *index, const char *key)
+{
+    const ksv_key asked = {key, strlen(key)};
+    bool found = false;
+    ksv_status status =
+        ksv_has(index, &asked, 1, true, &found, NULL, NULL, NULL);
+    assert_true(status == KSV_ERROR_STALE || (status == KSV_OK && found));
+}
+
 enum { MANY_ROWS = 20000, ROW_BYTES = 13 };
 
 /* A file so large that its fingerprint is of samples. */
@@ -107,7 +118,7 @@ static void test_change_between_samples(void **state)
         assert_string_equal(first(index, was), "? stale");
         assert_string_equal(first(index, is), "? stale");
         assert_int_equal(has(index, is, false), KSV_ERROR_STALE);
-        assert_int_equal(has(index, is, true), KSV_ERROR_STALE);
+        expect_stale_or_maybe(index, is);
         ksv_index_info info;
         assert_int_equal(ksv_index_get_info(index, &info, NULL), KSV_OK);
         assert_int_equal(info.files[0].state, KSV_STATE_STALE);
@@ -169,7 +180,7 @@ static void test_change_between_two_calls(void **state)
     fputs("x,9\n", file);
     assert_int_equal(fclose(file), 0);
     assert_string_equal(first(index, "x"), "? stale");
-    assert_int_equal(has(index, "x", true), KSV_ERROR_STALE);
+    expect_stale_or_maybe(index, "x");
     assert_string_equal(first(index, "a"), "a,1");
     assert_string_equal(first(index, "c"), "? stale");
     assert_int_equal(ksv_index_keys(index, NULL, NULL, NULL), KSV_ERROR_STALE);
