@@ -7,6 +7,7 @@
 #include "build/build_run.h"
 #include "build/file_builder.h"
 #include "build/state_edit.h"
+#include "datafile/datafile.h"
 #include "segment/segment_merge.h"
 
 void build_run_tell(build_run *run, const ksv_error *problem, bool is_warning)
@@ -52,13 +53,23 @@ static void count_file(build_run *run, const built_file *built)
     remember_place(&report->first_bad, file->given_path, built->first_bad);
 }
 
-static void warn_if_empty(build_run *run, const built_file *built)
+static void warn(build_run *run, const built_file *built, bool applies,
+                 const char *text)
 {
-    if (built->file.content_bytes > 0)
+    if (!applies)
         return;
     ksv_error warning;
-    error_set(&warning, KSV_OK, built->file.given_path, "data file is empty");
+    error_set(&warning, KSV_OK, built->file.given_path, "%s", text);
     build_run_tell(run, &warning, true);
+}
+
+static void warn_of_oddities(build_run *run, const built_file *built)
+{
+    warn(run, built, built->file.content_bytes == 0, "data file is empty");
+    warn(run, built, (built->warnings & DATAFILE_NO_END_MARKER) != 0,
+         "BGZF end marker is missing: the file may be truncated");
+    warn(run, built, (built->warnings & DATAFILE_GARBAGE_IGNORED) != 0,
+         "bytes after the last gzip member were ignored");
 }
 
 static ksv_status remember_segment(build_run *run, uint64_t id,
@@ -93,7 +104,7 @@ static ksv_status index_file(build_run *run, file_builder *builder,
         return status;
     }
     count_file(run, &built);
-    warn_if_empty(run, &built);
+    warn_of_oddities(run, &built);
     run->dirty = true;
     status = remember_segment(run, built.file.segment_id, error);
     if (status != KSV_OK) {

@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "catalog/file_identity.h"
+#include "datafile/points_writer.h"
+#include "io/atomic_file.h"
 #include "scan/file_scan.h"
 #include "segment/segment_writer.h"
 #include "sort/entry_sorter.h"
@@ -26,6 +28,8 @@ typedef struct file_run {
     const planned_file *planned;
     built_file *out;
     entry_sorter *sorter;
+    atomic_file *points_file; /* when the data file is compressed */
+    points_writer *points;
 } file_run;
 
 static ksv_status take_record(file_run *run, const scan_record *record,
@@ -68,6 +72,44 @@ static ksv_status take_progress(void *ctx, uint64_t disk_bytes,
 {
     file_run *run = ctx;
     return build_progress_update(run->builder->progress, disk_bytes, error);
+}
+
+/* How far apart access points are: a read inflates half of it on average. */
+#define POINTS_SPACING_BYTES (1024u * 1024)
+
+static ksv_status open_points(void *ctx, datafile_kind kind,
+                              points_writer **writer, ksv_error *error)
+{
+    file_run *run = ctx;
+    const segment_place *place = &run->builder->place;
+    const catalog_segment *segment = &run->out->segment;
+    char name[CATALOG_NAME_BYTES];
+    catalog_sidecar_name(segment->id, CATALOG_POINTS_ENDING, name);
+    KSV_TRY(atomic_file_create(place->fs, place->directory, name,
+                               place->allocator, &run->points_file, error));
+    KSV_TRY(points_writer_open(atomic_file_handle(run->points_file), kind,
+                               segment->points_id, POINTS_SPACING_BYTES,
+                               place->allocator, &run->points, error));
+    *writer = run->points;
+    return KSV_OK;
+}
+
+/* Access points are of use only to records with keys. */
+static ksv_status publish_points(file_run *run, ksv_error *error)
+{
+    if (run->points == NULL)
+        return KSV_OK;
+    KSV_TRY(points_writer_finish(run->points, run->out->file.size_bytes,
+                                 run->out->file.fingerprint, error));
+    ksv_file *file = atomic_file_handle(run->points_file);
+    ksv_file_info info;
+    KSV_TRY(file->ops->info(file, &info, error));
+    run->out->segment.points_bytes = info.size_bytes;
+    points_writer_close(run->points);
+    run->points = NULL;
+    atomic_file *whole = run->points_file;
+    run->points_file = NULL;
+    return atomic_file_publish(whole, error);
 }
 
 /* Bits to keep of a hash: enough for the index that this first file with keys
@@ -116,8 +158,7 @@ static ksv_status fill_file(file_run *run, file_scan_result *scanned,
     return KSV_OK;
 }
 
-static ksv_status write_segment(file_run *run, uint64_t segment_id,
-                                ksv_error *error)
+static ksv_status write_segment(file_run *run, ksv_error *error)
 {
     file_builder *builder = run->builder;
     size_t entries = entry_sorter_count(run->sorter);
@@ -128,16 +169,17 @@ static ksv_status write_segment(file_run *run, uint64_t segment_id,
             choose_hash_bits(builder, run->out, entries);
     KSV_TRY(entry_sorter_finish(run->sorter, builder->parameters->hash_bits,
                                 error));
-    run->out->segment.id = segment_id;
     KSV_TRY(segment_write(&builder->place, run->sorter,
                           run->out->file.content_bytes, &run->out->segment,
                           error));
-    run->out->file.segment_id = segment_id;
-    return KSV_OK;
+    run->out->file.segment_id = run->out->segment.id;
+    ksv_status status = publish_points(run, error);
+    if (status != KSV_OK)
+        segment_remove(&builder->place, run->out->segment.id);
+    return status;
 }
 
-static ksv_status scan_and_write(file_run *run, uint64_t segment_id,
-                                 ksv_error *error)
+static ksv_status scan_and_write(file_run *run, ksv_error *error)
 {
     file_builder *builder = run->builder;
     file_scan scan = {.fs = builder->place.fs,
@@ -146,8 +188,12 @@ static ksv_status scan_and_write(file_run *run, uint64_t segment_id,
                       .spec = builder->spec,
                       .skip_bad_records = builder->options->skip_bad_records,
                       .allocator = builder->place.allocator,
+                      .ignore_trailing_garbage =
+                          builder->options->ignore_trailing_garbage,
+                      .threads = builder->options->threads,
                       .records = take_records,
                       .progress = take_progress,
+                      .points = open_points,
                       .ctx = run};
     file_scan_result scanned;
     ksv_status status = file_scan_run(&scan, &scanned, error);
@@ -155,9 +201,10 @@ static ksv_status scan_and_write(file_run *run, uint64_t segment_id,
                              status != KSV_ERROR_CANCELLED;
     if (status == KSV_OK)
         status = fill_file(run, &scanned, error);
+    run->out->warnings = scanned.warnings;
     buffer_release(&scanned.layout);
     if (status == KSV_OK)
-        status = write_segment(run, segment_id, error);
+        status = write_segment(run, error);
     return status;
 }
 
@@ -168,10 +215,14 @@ ksv_status file_builder_run(file_builder *builder, const planned_file *planned,
     memset(out, 0, sizeof *out);
     out->first_without_key = KSV_NO_OFFSET;
     out->first_bad = KSV_NO_OFFSET;
-    file_run run = {builder, planned, out, NULL};
+    file_run run = {.builder = builder, .planned = planned, .out = out};
+    out->segment.id = segment_id;
+    segment_ids(builder->parameters, &out->segment);
     KSV_TRY(entry_sorter_open(builder->place.allocator, &run.sorter, error));
     build_progress_begin_file(builder->progress, planned->given_path);
-    ksv_status status = scan_and_write(&run, segment_id, error);
+    ksv_status status = scan_and_write(&run, error);
+    points_writer_close(run.points);
+    atomic_file_abandon(run.points_file);
     build_progress_end_file(builder->progress, planned->size_bytes);
     entry_sorter_close(run.sorter);
     if (status != KSV_OK)

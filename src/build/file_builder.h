@@ -33,6 +33,7 @@ typedef struct built_file {
     catalog_segment segment;    /* when file.segment_id is not 0 */
     uint64_t first_without_key; /* offset, or KSV_NO_OFFSET */
     uint64_t first_bad;
+    unsigned warnings; /* DATAFILE_NO_END_MARKER and the like */
     /* The failure is that of the data file: others can go on. */
     bool failed_alone;
 } built_file;

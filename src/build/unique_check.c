@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "catalog/file_identity.h"
 #include "scan/record_fetch.h"
+#include "segment/segment_data.h"
 #include "segment/segment_merge.h"
 
 typedef struct unique_checker {
@@ -33,8 +34,8 @@ static ksv_status read_key(unique_checker *c, const merge_entry *entry,
     KSV_TRY(file_identity_path(c->place->fs, c->real_directory, file, a, &path,
                                error));
     datafile *opened = NULL;
-    ksv_status status = datafile_open(
-        c->place->fs, path, (datafile_kind)file->data_kind, a, &opened, error);
+    ksv_status status = segment_open_data(c->place, c->segments[entry->segment],
+                                          file, path, &opened, error);
     memory_free_string(a, path);
     KSV_TRY(status);
     record_source source = {opened,
@@ -51,7 +52,7 @@ static ksv_status read_key(unique_checker *c, const merge_entry *entry,
         status = buffer_append(key, fetched.record.key,
                                fetched.record.key_bytes, error);
     else
-        error_replace_path(error, file->given_path);
+        segment_data_error(file, error);
     datafile_close(opened);
     return status;
 }

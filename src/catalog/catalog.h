@@ -51,7 +51,8 @@ typedef struct catalog_file {
     size_t layout_bytes;
 } catalog_file;
 
-/* A filter and a table over one data file. */
+/* A filter and a table over one data file, and access points when it is
+ * compressed. */
 typedef struct catalog_segment {
     uint64_t id; /* from 1; names its sidecars; never used again */
     uint64_t entries;
@@ -62,6 +63,8 @@ typedef struct catalog_segment {
     uint8_t table_id[16];
     uint64_t filter_bytes; /* sizes of the sidecars */
     uint64_t table_bytes;
+    uint64_t points_bytes; /* of the access points; 0: there are none */
+    uint8_t points_id[16];
 } catalog_segment;
 
 /* The whole of it at one moment. Owned; released with catalog_state_release().
@@ -105,6 +108,7 @@ const catalog_file *catalog_find_file(const catalog_state *state,
 #define CATALOG_COPY_ENDING ".ksc"
 #define CATALOG_FILTER_ENDING ".ksf"
 #define CATALOG_TABLE_ENDING ".kst"
+#define CATALOG_POINTS_ENDING ".ksz"
 #define CATALOG_NAME_BYTES 32
 
 /* "0000000000000007.ksf" into `name`. */

@@ -11,8 +11,8 @@
 #define HASH_BITS_MOST 48
 #define PAYLOAD_BITS_MOST 57
 /* Of one with empty paths and layout. */
-#define FILE_BYTES_LEAST 132
-#define SEGMENT_BYTES 80
+#define FILE_BYTES_LEAST 148
+#define SEGMENT_BYTES 112
 
 static ksv_status corrupt(ksv_error *error, const char *what)
 {
@@ -240,11 +240,13 @@ ksv_status codec_put_segment(byte_buffer *out, const catalog_segment *segment,
     const uint64_t numbers[] = {segment->id, segment->entries,
                                 segment->distinct_keys, segment->filter_keys,
                                 segment->payload_bits};
-    const uint64_t sizes[] = {segment->filter_bytes, segment->table_bytes};
+    const uint64_t sizes[] = {segment->filter_bytes, segment->table_bytes,
+                              segment->points_bytes};
     KSV_TRY(
         put_numbers(out, numbers, sizeof numbers / sizeof numbers[0], error));
     KSV_TRY(put_id(out, segment->filter_id, error));
     KSV_TRY(put_id(out, segment->table_id, error));
+    KSV_TRY(put_id(out, segment->points_id, error));
     return put_numbers(out, sizes, sizeof sizes / sizeof sizes[0], error);
 }
 
@@ -260,8 +262,10 @@ ksv_status codec_get_segment(byte_cursor *in, catalog_segment *segment,
     bool reserved_used = cursor_u32(in) != 0;
     get_id(in, segment->filter_id);
     get_id(in, segment->table_id);
+    get_id(in, segment->points_id);
     segment->filter_bytes = cursor_u64(in);
     segment->table_bytes = cursor_u64(in);
+    segment->points_bytes = cursor_u64(in);
     const char *wrong = in->failed || reserved_used
                             ? "a segment's entry is cut or malformed"
                             : check_segment(segment);

@@ -266,7 +266,9 @@ ksv_status ksv_record_read(const ksv_record *record, uint64_t position,
     if (status == KSV_OK)
         status = error_set(error, KSV_ERROR_STALE, NULL,
                            "changed while a record of it was read");
-    error_replace_path(error, source->given_path);
+    if (status != KSV_ERROR_CORRUPT)
+        error_replace_path(error, source->given_path);
+    error_add_remedy(error, KSV_REMEDY_UPDATE);
     return status;
 }
 

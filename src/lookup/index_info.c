@@ -127,7 +127,9 @@ static ksv_status read_header(index_snapshot *s, void *buffer,
         uint64_t offset;
         KSV_TRY(record_layout_header(facts->layout, facts->layout_bytes,
                                      &offset, length, error));
-        if (*length == 0)
+        bool readable =
+            facts->data_kind == DATAFILE_PLAIN || facts->segment_id != 0;
+        if (*length == 0 || !readable)
             continue;
         ksv_receipt receipt;
         memset(&receipt, 0, sizeof receipt);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "io/file.h"
+#include "segment/segment_data.h"
 
 /* Up to this many segments keep the descriptors of their sidecars. */
 #define OPEN_SEGMENTS_MAX 128
@@ -243,13 +244,10 @@ static ksv_status open_data(index_snapshot *s, snapshot_file *file,
     KSV_TRY(require_fresh(s, file, error));
     if (file->data != NULL)
         return KSV_OK;
-    ksv_status status =
-        datafile_open(s->fs, file->path, (datafile_kind)file->facts->data_kind,
-                      &s->allocator, &file->data, error);
     receipt->files_opened++;
-    if (status != KSV_OK)
-        error_replace_path(error, file->facts->given_path);
-    return status;
+    return segment_open_data(
+        &s->place, catalog_find_segment(&s->state, file->facts->segment_id),
+        file->facts, file->path, &file->data, error);
 }
 
 ksv_status snapshot_data(index_snapshot *snapshot, size_t file, datafile **data,

@@ -9,6 +9,7 @@
 #include "lookup/record_source.h"
 #include "scan/file_scan.h"
 #include "scan/record_fetch.h"
+#include "segment/segment_data.h"
 
 /* A record that has one of the keys asked for. */
 typedef struct scan_match {
@@ -114,6 +115,7 @@ static ksv_status run_over_file(index_snapshot *snapshot, size_t file,
                       .given_path = facts->given_path,
                       .spec = snapshot->spec,
                       .skip_bad_records = facts->bad_records > 0,
+                      .ignore_trailing_garbage = true,
                       .allocator = &snapshot->allocator,
                       .records = records,
                       .ctx = ctx};
@@ -152,8 +154,10 @@ static ksv_status visit_match(scanner *s, const ksv_lookup_options *options,
     const char *path;
     datafile *data;
     KSV_TRY(snapshot_path(snapshot, match->file, &path, error));
-    KSV_TRY(datafile_open(snapshot->fs, path, (datafile_kind)facts->data_kind,
-                          a, &data, error));
+    KSV_TRY(segment_open_data(
+        &snapshot->place,
+        catalog_find_segment(&snapshot->state, facts->segment_id), facts, path,
+        &data, error));
     lookup_source source = {data, facts->given_path, match->offset,
                             match->length, receipt};
     ksv_record record = {.key = s->set.keys[key_number].data,

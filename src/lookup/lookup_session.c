@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "lookup/record_source.h"
+#include "segment/segment_data.h"
 
 ksv_status lookup_session_open(lookup_session *session,
                                index_snapshot *snapshot, ksv_error *error)
@@ -195,7 +196,7 @@ static ksv_status try_candidate(lookup_session *session,
         session->fetch, &source, candidate->offset, &fetched, &cost, error);
     lookup_add_cost(receipt, &cost);
     if (status != KSV_OK) {
-        error_replace_path(error, facts->given_path);
+        segment_data_error(facts, error);
         return status;
     }
     *matches = same_key(&fetched.record, request->key);

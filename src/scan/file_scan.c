@@ -44,9 +44,12 @@ typedef struct scan_parts {
     scan_record *batch;
 } scan_parts;
 
+/* `*in_content` tells whether an error was met in the content, not in how it is
+ * compressed. */
 static ksv_status give_all(const file_scan *scan, const scan_parts *parts,
-                           ksv_error *error)
+                           bool *in_content, ksv_error *error)
 {
+    *in_content = false;
     record_reader_begin(parts->reader);
     for (bool last = false; !last;) {
         const uint8_t *data;
@@ -55,7 +58,9 @@ static ksv_status give_all(const file_scan *scan, const scan_parts *parts,
                                      error));
         hash_content_add(parts->content, data, size_bytes);
         record_reader_feed(parts->reader, data, size_bytes, last);
+        *in_content = true;
         KSV_TRY(give_records(scan, parts->reader, parts->batch, error));
+        *in_content = false;
         if (scan->progress != NULL)
             KSV_TRY(scan->progress(
                 scan->ctx, datafile_stream_disk_bytes(parts->stream), error));
@@ -116,12 +121,13 @@ static ksv_status scan_stream(const file_scan *scan, const scan_parts *parts,
     wait_for_tick(&result->info);
     ksv_error problem;
     error_clear(&problem);
-    ksv_status status = give_all(scan, parts, &problem);
+    bool in_content;
+    ksv_status status = give_all(scan, parts, &in_content, &problem);
     /* Half-written data may look malformed: that it changes says more. */
     KSV_TRY(check_unchanged(scan, stream, &result->info, error));
     if (status != KSV_OK) {
-        if (problem.status == KSV_ERROR_DATA && problem.line == 0 &&
-            problem.byte_offset != KSV_NO_OFFSET)
+        if (problem.status == KSV_ERROR_DATA && in_content &&
+            problem.line == 0 && problem.byte_offset != KSV_NO_OFFSET)
             problem.line = find_line(scan, problem.byte_offset);
         if (error != NULL)
             *error = problem;
@@ -129,12 +135,27 @@ static ksv_status scan_stream(const file_scan *scan, const scan_parts *parts,
     }
     result->kind = datafile_stream_kind(stream);
     result->content_bytes = datafile_stream_content_bytes(stream);
+    result->warnings = datafile_stream_warnings(stream);
     KSV_TRY(hash_fingerprint(datafile_stream_file(stream),
                              result->info.size_bytes, result->fingerprint,
                              error));
     hash_content_finish(parts->content, result->content_hash);
     KSV_TRY(record_reader_layout(parts->reader, &result->layout, error));
     return check_unchanged(scan, stream, &result->info, error);
+}
+
+static ksv_status configure_stream(const file_scan *scan,
+                                   datafile_stream *stream, ksv_error *error)
+{
+    datafile_kind kind = datafile_stream_kind(stream);
+    datafile_stream_options options = {.threads = scan->threads,
+                                       .ignore_trailing_garbage =
+                                           scan->ignore_trailing_garbage};
+    if (kind == DATAFILE_PLAIN)
+        return KSV_OK;
+    if (scan->points != NULL)
+        KSV_TRY(scan->points(scan->ctx, kind, &options.points, error));
+    return datafile_stream_configure(stream, &options, error);
 }
 
 static ksv_status open_parts(const file_scan *scan, scan_parts *parts,
@@ -147,8 +168,9 @@ static ksv_status open_parts(const file_scan *scan, scan_parts *parts,
     KSV_TRY(hash_content_open(scan->allocator, &parts->content, error));
     KSV_TRY(record_reader_open(scan->spec, scan->skip_bad_records,
                                scan->allocator, &parts->reader, error));
-    return datafile_stream_open(scan->fs, scan->path, scan->allocator,
-                                &parts->stream, error);
+    KSV_TRY(datafile_stream_open(scan->fs, scan->path, scan->allocator,
+                                 &parts->stream, error));
+    return configure_stream(scan, parts->stream, error);
 }
 
 static void close_parts(const file_scan *scan, scan_parts *parts)

@@ -10,6 +10,7 @@
 #include <keysieve/memory.h>
 
 #include "datafile/datafile.h"
+#include "datafile/points_writer.h"
 #include "scan/record_reader.h"
 #include "scan/scan_spec.h"
 
@@ -24,15 +25,24 @@ typedef ksv_status (*file_scan_records_fn)(void *ctx,
 typedef ksv_status (*file_scan_progress_fn)(void *ctx, uint64_t disk_bytes,
                                             ksv_error *error);
 
+/* Called when the content turns out to be compressed, to give a writer for its
+ * access points (borrowed until the scan ends; NULL: none are wanted). */
+typedef ksv_status (*file_scan_points_fn)(void *ctx, datafile_kind kind,
+                                          points_writer **writer,
+                                          ksv_error *error);
+
 typedef struct file_scan {
     const ksv_file_system *fs;
     const char *path;       /* to open */
     const char *given_path; /* to name in errors */
     const scan_spec *spec;
     bool skip_bad_records;
+    bool ignore_trailing_garbage; /* after compressed data */
+    unsigned threads;             /* to inflate with; 0 and 1: none */
     const ksv_allocator *allocator;
     file_scan_records_fn records;
     file_scan_progress_fn progress; /* or NULL */
+    file_scan_points_fn points;     /* or NULL */
     void *ctx;
 } file_scan;
 
@@ -43,6 +53,7 @@ typedef struct file_scan_result {
     uint64_t content_bytes;   /* uncompressed */
     uint8_t fingerprint[16];  /* of the bytes on disk */
     uint8_t content_hash[16]; /* of the whole content */
+    unsigned warnings;        /* DATAFILE_NO_END_MARKER and the like */
     byte_buffer layout;       /* released by the caller, on failure too */
 } file_scan_result;
 

@@ -23,11 +23,11 @@ static void make_id(const catalog_parameters *parameters, uint64_t segment_id,
     }
 }
 
-void segment_ids(const catalog_parameters *parameters, uint64_t segment_id,
-                 uint8_t filter_id[16], uint8_t table_id[16])
+void segment_ids(const catalog_parameters *parameters, catalog_segment *segment)
 {
-    make_id(parameters, segment_id, 'f', filter_id);
-    make_id(parameters, segment_id, 't', table_id);
+    make_id(parameters, segment->id, 'f', segment->filter_id);
+    make_id(parameters, segment->id, 't', segment->table_id);
+    make_id(parameters, segment->id, 'p', segment->points_id);
 }
 
 unsigned segment_payload_bits(uint64_t limit)

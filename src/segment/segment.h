@@ -54,10 +54,10 @@ void segment_close_table(segment_table *table);
 void segment_error(const segment_place *place, const catalog_segment *segment,
                    const char *ending, ksv_error *error);
 
-/* The ids that the sidecars of a segment carry: derived from the index and the
- * segment, so that foreign ones are told apart. */
-void segment_ids(const catalog_parameters *parameters, uint64_t segment_id,
-                 uint8_t filter_id[16], uint8_t table_id[16]);
+/* Fills in the ids that the sidecars of `segment` carry: derived from the index
+ * and the number of the segment, so that foreign ones are told apart. */
+void segment_ids(const catalog_parameters *parameters,
+                 catalog_segment *segment);
 
 /* The bits that a payload below `limit` needs, at least 1. */
 unsigned segment_payload_bits(uint64_t limit);

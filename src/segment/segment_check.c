@@ -3,6 +3,8 @@
 #include "segment/segment_check.h"
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "datafile/points_reader.h"
 #include "io/file.h"
 
 enum { CHECK_BATCH = 256 };
@@ -88,6 +90,35 @@ static ksv_status check_table(checker *c, ksv_error *error)
     return status;
 }
 
+static ksv_status check_points(const checker *c, ksv_error *error)
+{
+    const segment_place *place = c->place;
+    if (c->segment->points_bytes == 0)
+        return KSV_OK;
+    char name[CATALOG_NAME_BYTES];
+    catalog_sidecar_name(c->segment->id, CATALOG_POINTS_ENDING, name);
+    char *path = path_join(place->allocator, place->directory, name);
+    if (path == NULL)
+        return error_set_memory(error);
+    points_reader *points;
+    ksv_status status =
+        points_reader_open(place->fs, path, c->segment->points_id,
+                           place->allocator, &points, error);
+    if (status == KSV_OK) {
+        const points_info *info = points_reader_info(points);
+        status = points_reader_verify(points, error);
+        if (status == KSV_OK && (info->file_bytes != c->segment->points_bytes ||
+                                 info->content_bytes != c->payload_limit))
+            status = error_set(error, KSV_ERROR_CORRUPT, NULL,
+                               "index file is damaged: a size is wrong");
+        points_reader_close(points);
+    }
+    memory_free_string(place->allocator, path);
+    if (status != KSV_OK)
+        segment_error(place, c->segment, CATALOG_POINTS_ENDING, error);
+    return status;
+}
+
 ksv_status segment_check(const segment_place *place,
                          const catalog_segment *segment, uint64_t payload_limit,
                          ksv_error *error)
@@ -103,5 +134,5 @@ ksv_status segment_check(const segment_place *place,
     if (status == KSV_OK)
         status = check_table(&c, error);
     segment_close_filter(&filter);
-    return status;
+    return status == KSV_OK ? check_points(&c, error) : status;
 }

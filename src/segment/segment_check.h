@@ -5,7 +5,7 @@
 
 #include "segment/segment.h"
 
-/* Checks filter and table of `segment`: every checksum, the order and number of
+/* Checks the sidecars of `segment`: every checksum, the order and number of
  * entries, that payloads are below `payload_limit`, and that the filter holds
  * every key of the table. KSV_ERROR_CORRUPT names the file. */
 ksv_status segment_check(const segment_place *place,

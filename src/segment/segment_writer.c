@@ -103,8 +103,6 @@ ksv_status segment_write(const segment_place *place, const entry_sorter *sorter,
 {
     tee t = {NULL, NULL, NULL, NULL};
     segment->payload_bits = segment_payload_bits(payload_limit);
-    segment_ids(place->parameters, segment->id, segment->filter_id,
-                segment->table_id);
     ksv_status status = open_filter(place, sorter, &t, segment, error);
     if (status == KSV_OK)
         status = open_table(place, &t, segment, error);
@@ -123,8 +121,8 @@ ksv_status segment_write(const segment_place *place, const entry_sorter *sorter,
 
 void segment_remove(const segment_place *place, uint64_t segment_id)
 {
-    static const char *const endings[] = {CATALOG_FILTER_ENDING,
-                                          CATALOG_TABLE_ENDING};
+    static const char *const endings[] = {
+        CATALOG_FILTER_ENDING, CATALOG_TABLE_ENDING, CATALOG_POINTS_ENDING};
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         char name[CATALOG_NAME_BYTES];
         catalog_sidecar_name(segment_id, endings[i], name);

@@ -9,8 +9,8 @@
 
 /* Writes filter and table of the entries of `sorter`, which is finished, under
  * their final names, synced (the directory is not). `payload_limit` is above
- * every payload. `segment` has its id; the rest of it is filled. On failure
- * neither file stays. */
+ * every payload. `segment` has its ids (segment_ids()); sizes and counts are
+ * filled in. On failure neither file stays. */
 ksv_status segment_write(const segment_place *place, const entry_sorter *sorter,
                          uint64_t payload_limit, catalog_segment *segment,
                          ksv_error *error);

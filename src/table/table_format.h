@@ -25,11 +25,10 @@
 
 /* What the flags of a page say. A group is all entries with equal top 32 bits
  * of the hash, a run all entries with equal hash. Groups and runs are split
- * between pages only where they fill all of a page. */
-#define TABLE_FLAG_GROUP_BEFORE                                             \
-    1u                            /* its first group began in a page before \
-                                   */
-#define TABLE_FLAG_GROUP_AFTER 2u /* its last group goes on in the next */
+ * between pages only where they fill all of a page. BEFORE: that of the first
+ * entry began in a page before; AFTER: that of the last goes on in the next. */
+#define TABLE_FLAG_GROUP_BEFORE 1u
+#define TABLE_FLAG_GROUP_AFTER 2u
 #define TABLE_FLAG_RUN_BEFORE 4u
 #define TABLE_FLAG_RUN_AFTER 8u
 #define TABLE_FLAGS 15u

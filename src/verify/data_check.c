@@ -122,6 +122,7 @@ ksv_status data_check_run(const data_check *check, uint64_t *records,
                       .given_path = check->file->given_path,
                       .spec = check->spec,
                       .skip_bad_records = check->file->bad_records > 0,
+                      .ignore_trailing_garbage = true,
                       .allocator = check->place->allocator,
                       .records = walk_records,
                       .ctx = &walk};

@@ -72,8 +72,9 @@ static ksv_status check_segment(verify_run *run, const catalog_file *file,
     error_clear(&problem);
     ksv_status status =
         segment_check(&run->place, segment, file->content_bytes, &problem);
-    run->report->files_checked += 2;
-    run->report->bytes_checked += segment->filter_bytes + segment->table_bytes;
+    run->report->files_checked += 2 + (segment->points_bytes > 0);
+    run->report->bytes_checked +=
+        segment->filter_bytes + segment->table_bytes + segment->points_bytes;
     run->report->entries_checked += segment->entries;
     return note(run, status, &problem, error);
 }

@@ -47,11 +47,14 @@ static void add_indexed_file(catalog_state *s)
     catalog_segment segment = {.id = 5,
                                .entries = 1000000,
                                .distinct_keys = 999999,
+                               .filter_keys = 999998,
                                .payload_bits = 34,
                                .filter_bytes = 1437504,
-                               .table_bytes = 5898240};
+                               .table_bytes = 5898240,
+                               .points_bytes = 424242};
     count_up(segment.filter_id, 16, 0x30);
     count_up(segment.table_id, 16, 0x50);
+    count_up(segment.points_id, 16, 0xb0);
     assert_int_equal(catalog_state_add_segment(s, &segment, NULL), KSV_OK);
     catalog_file file = {.ordinal = 3,
                          .given_path = text(s, "data/measured.csv"),
@@ -71,6 +74,7 @@ static void add_indexed_file(catalog_state *s)
                          .layout = blob(s, 24, 0x80),
                          .layout_bytes = 24};
     count_up(file.fingerprint, 16, 0x70);
+    count_up(file.content_hash, 16, 0x90);
     assert_int_equal(catalog_state_add_file(s, &file, NULL), KSV_OK);
 }
 

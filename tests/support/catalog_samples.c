@@ -83,11 +83,13 @@ static void add_segment(catalog_state *state, uint64_t *seed)
                          .entries = sample_random(seed) >> 8,
                          .payload_bits = 1 + (unsigned)sample_below(seed, 57),
                          .filter_bytes = sample_random(seed),
-                         .table_bytes = sample_random(seed)};
+                         .table_bytes = sample_random(seed),
+                         .points_bytes = sample_random(seed)};
     s.distinct_keys = sample_below(seed, s.entries + 1);
     s.filter_keys = sample_below(seed, s.distinct_keys + 1);
     fill(s.filter_id, sizeof s.filter_id, seed);
     fill(s.table_id, sizeof s.table_id, seed);
+    fill(s.points_id, sizeof s.points_id, seed);
     if (catalog_state_add_segment(state, &s, NULL) != KSV_OK)
         need(NULL);
 }
@@ -232,6 +234,8 @@ static bool equal_segments(const catalog_segment *a, const catalog_segment *b)
            memcmp(a->filter_id, b->filter_id, 16) == 0 &&
            memcmp(a->table_id, b->table_id, 16) == 0 &&
            a->filter_bytes == b->filter_bytes &&
+           a->points_bytes == b->points_bytes &&
+           memcmp(a->points_id, b->points_id, 16) == 0 &&
            a->table_bytes == b->table_bytes;
 }
 

@@ -132,6 +132,7 @@ static void test_states_that_cannot_be(void **unused)
     REFUSED(s.segments[0].payload_bits = 0);
     REFUSED(s.segments[0].payload_bits = 58);
     REFUSED(s.segments[0].distinct_keys = s.segments[0].entries + 1);
+    REFUSED(s.segments[0].filter_keys = s.segments[0].distinct_keys + 1);
 }
 
 int main(void)

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens the data file of a segment, with its access points where it needs them.
+ */
+#include "segment/segment_data.h"
+
+#include "base/error.h"
+#include "io/file.h"
+
+void segment_data_error(const catalog_file *file, ksv_error *error)
+{
+    if (error == NULL)
+        return;
+    /* Damage of the access points has their path in it. */
+    if (error->status == KSV_ERROR_CORRUPT)
+        error_add_remedy(error, KSV_REMEDY_UPDATE);
+    else
+        error_replace_path(error, file->given_path);
+    if (error->status == KSV_ERROR_DATA || error->status == KSV_ERROR_STALE)
+        error_add_remedy(error, KSV_REMEDY_UPDATE);
+}
+
+static ksv_status missing_points(const char *path, ksv_error *error)
+{
+    error_set(error, KSV_ERROR_CORRUPT, path, "index file is missing");
+    error_add_remedy(error, KSV_REMEDY_UPDATE);
+    return KSV_ERROR_CORRUPT;
+}
+
+static ksv_status open_compressed(const segment_place *place,
+                                  const catalog_segment *segment,
+                                  const char *path, datafile **out,
+                                  ksv_error *error)
+{
+    char name[CATALOG_NAME_BYTES];
+    catalog_sidecar_name(segment->id, CATALOG_POINTS_ENDING, name);
+    char *points = path_join(place->allocator, place->directory, name);
+    if (points == NULL)
+        return error_set_memory(error);
+    ksv_file_info info;
+    ksv_error problem;
+    error_clear(&problem);
+    ksv_status status =
+        place->fs->info(place->fs->ctx, points, &info, &problem);
+    if (status != KSV_OK && file_error_is_missing(&problem))
+        status = missing_points(points, error);
+    else if (status == KSV_OK && info.size_bytes != segment->points_bytes)
+        status = error_set(error, KSV_ERROR_CORRUPT, points,
+                           "index file is damaged: its size is wrong");
+    else if (status == KSV_OK)
+        status = datafile_open_compressed(place->fs, path, points,
+                                          segment->points_id, place->allocator,
+                                          out, error);
+    else if (error != NULL)
+        *error = problem;
+    memory_free_string(place->allocator, points);
+    return status;
+}
+
+ksv_status segment_open_data(const segment_place *place,
+                             const catalog_segment *segment,
+                             const catalog_file *file, const char *path,
+                             datafile **out, ksv_error *error)
+{
+    *out = NULL;
+    datafile_kind kind = (datafile_kind)file->data_kind;
+    ksv_status status =
+        kind == DATAFILE_PLAIN || segment == NULL
+            ? datafile_open(place->fs, path, kind, place->allocator, out, error)
+            : open_compressed(place, segment, path, out, error);
+    if (status != KSV_OK)
+        segment_data_error(file, error);
+    return status;
+}
