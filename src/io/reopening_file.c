@@ -13,6 +13,7 @@ typedef struct reopening_file {
     const ksv_file_system *fs;
     ksv_allocator allocator;
     char *path;
+    bool expects_random;
 } reopening_file;
 
 static ksv_status reopening_read_at(ksv_file *file, uint64_t offset,
@@ -23,6 +24,8 @@ static ksv_status reopening_read_at(ksv_file *file, uint64_t offset,
     *got_bytes = 0;
     ksv_file *opened;
     KSV_TRY(self->fs->open_read(self->fs->ctx, self->path, &opened, error));
+    if (self->expects_random)
+        file_expect_random(opened);
     ksv_status status = opened->ops->read_at(opened, offset, buffer, size_bytes,
                                              got_bytes, error);
     file_close_quietly(opened);
@@ -61,9 +64,19 @@ static ksv_status reopening_close(ksv_file *file, ksv_error *error)
     return KSV_OK;
 }
 
-static const ksv_file_ops REOPENING_OPS = {reopening_read_at, reopening_append,
-                                           reopening_sync, reopening_info,
-                                           reopening_close};
+static void reopening_expect_random(ksv_file *file)
+{
+    ((reopening_file *)file)->expects_random = true;
+}
+
+static const ksv_file_ops REOPENING_OPS = {
+    .read_at = reopening_read_at,
+    .append = reopening_append,
+    .sync = reopening_sync,
+    .info = reopening_info,
+    .close = reopening_close,
+    .expect_random = reopening_expect_random,
+};
 
 ksv_status reopening_file_open(const ksv_file_system *fs, const char *path,
                                const ksv_allocator *allocator, ksv_file **file,

@@ -3,6 +3,7 @@
 #ifndef KSV_LOOKUP_INDEX_SNAPSHOT_H
 #define KSV_LOOKUP_INDEX_SNAPSHOT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,6 +25,10 @@ typedef struct snapshot_file {
     datafile *data;
     file_identity identity;
     uint64_t identity_until_ns; /* asked again after this; 0: never asked */
+    /* The content in the address space, or NULL: it is read. */
+    const uint8_t *mapped;
+    uint64_t mapped_bytes;
+    _Atomic(datafile *) ready_data; /* published when all of it is there */
 } snapshot_file;
 
 /* A segment. Filters that cannot be used answer "maybe" to everything. */
@@ -33,10 +38,14 @@ typedef struct snapshot_segment {
     segment_filter filter;
     bool filter_unusable;
     segment_table table;
+    /* Published when they can be used. */
+    _Atomic(ksv_filter *) ready_filter;
+    _Atomic(ksv_table *) ready_table;
 } snapshot_segment;
 
 /* Safe to share between threads: all that changes is guarded by `lock`, and
- * what was opened stays open and in its place until the snapshot is closed. */
+ * what was opened stays open and in its place until the snapshot is closed:
+ * once it was published, it is found without the lock. */
 typedef struct index_snapshot {
     ksv_allocator allocator;
     const ksv_file_system *fs;
@@ -52,6 +61,7 @@ typedef struct index_snapshot {
     segment_place place;
     mutex lock;
     bool has_lock;
+    bool map_files;
 } index_snapshot;
 
 /* Reads the committed state. */
@@ -78,6 +88,14 @@ ksv_status snapshot_table(index_snapshot *snapshot, size_t segment,
  * KSV_ERROR_STALE otherwise. */
 ksv_status snapshot_data(index_snapshot *snapshot, size_t file, datafile **data,
                          ksv_receipt *receipt, ksv_error *error);
+
+/* A data file that snapshot_data() has opened before. Looks at nothing. */
+static inline datafile *snapshot_opened_data(index_snapshot *snapshot,
+                                             size_t file)
+{
+    return atomic_load_explicit(&snapshot->files[file].ready_data,
+                                memory_order_acquire);
+}
 
 /* What became of a data file; asked of the file system at most once a second.
  */

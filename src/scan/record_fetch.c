@@ -63,6 +63,12 @@ static size_t first_read_bytes(const record_source *source)
     return (size_t)(longest < usual ? longest : usual);
 }
 
+fetch_span record_fetch_span(const record_source *source, uint64_t offset)
+{
+    size_t before = offset > 0;
+    return (fetch_span){offset - before, first_read_bytes(source) + before};
+}
+
 static ksv_status not_a_record(ksv_error *error, uint64_t offset)
 {
     error_set_at(error, KSV_ERROR_STALE, NULL, offset,
@@ -113,8 +119,9 @@ static ksv_status read_record(record_fetch *fetch, const record_source *source,
                               datafile_cost *cost, ksv_error *error)
 {
     size_t before = offset > 0; /* the byte that ends the record before */
-    fetch_window window = {offset - before, 0, true};
-    size_t size_bytes = first_read_bytes(source) + before;
+    fetch_span span = record_fetch_span(source, offset);
+    fetch_window window = {span.offset, 0, true};
+    size_t size_bytes = span.size_bytes;
     for (size_t skip = before;; skip = 0) {
         size_t got;
         KSV_TRY(
@@ -139,6 +146,50 @@ static ksv_status read_record(record_fetch *fetch, const record_source *source,
         return not_a_record(error, offset);
     out->data = window.holding ? fetch->buffer + before : NULL;
     return KSV_OK;
+}
+
+/* Looks for the record in the bytes at hand; `*found` is false when it goes on
+ * beyond them. */
+static ksv_status find_record(record_fetch *fetch, const record_source *source,
+                              uint64_t offset, const uint8_t *bytes,
+                              size_t size_bytes, bool *found,
+                              fetched_record *out, ksv_error *error)
+{
+    fetch_span span = record_fetch_span(source, offset);
+    size_t before = offset > 0;
+    if (before > 0 &&
+        (size_bytes == 0 || !record_may_start_at(fetch->spec, offset, *bytes)))
+        return not_a_record(error, offset);
+    bool last = size_bytes < span.size_bytes ||
+                span.offset + size_bytes >= source->content_bytes;
+    record_reader_feed(fetch->reader, bytes + before, size_bytes - before,
+                       last);
+    size_t count;
+    KSV_TRY(record_reader_next(fetch->reader, &out->record, 1, &count, error));
+    *found = count == 1;
+    if (!*found)
+        return last ? not_a_record(error, offset) : KSV_OK;
+    if (out->record.offset != offset)
+        return not_a_record(error, offset);
+    out->data = bytes + before;
+    return KSV_OK;
+}
+
+ksv_status record_fetch_in(record_fetch *fetch, const record_source *source,
+                           uint64_t offset, const uint8_t *bytes,
+                           size_t size_bytes, fetched_record *out,
+                           datafile_cost *cost, ksv_error *error)
+{
+    bool found = false;
+    KSV_TRY(record_reader_begin_at(fetch->reader, source->layout,
+                                   source->layout_bytes, offset, error));
+    ksv_status status = find_record(fetch, source, offset, bytes, size_bytes,
+                                    &found, out, error);
+    if (status == KSV_ERROR_DATA)
+        return not_a_record(error, offset);
+    if (status != KSV_OK || found)
+        return status;
+    return record_fetch_at(fetch, source, offset, out, cost, error);
 }
 
 ksv_status record_fetch_at(record_fetch *fetch, const record_source *source,

@@ -47,4 +47,23 @@ ksv_status record_fetch_at(record_fetch *fetch, const record_source *source,
                            uint64_t offset, fetched_record *out,
                            datafile_cost *cost, ksv_error *error);
 
+/* The bytes of the content that the first read for a record at `offset` takes:
+ * the one before the record, if there is one, and enough for all but records
+ * that are much longer than others. */
+typedef struct fetch_span {
+    uint64_t offset;
+    size_t size_bytes;
+} fetch_span;
+
+fetch_span record_fetch_span(const record_source *source, uint64_t offset);
+
+/* As record_fetch_at() when the bytes of its span stand in memory already:
+ * `size_bytes` of them, fewer than the span has only at the end of the content.
+ * What `out` points to may lie in `bytes`. A record that goes on beyond them is
+ * read as if they were not there. */
+ksv_status record_fetch_in(record_fetch *fetch, const record_source *source,
+                           uint64_t offset, const uint8_t *bytes,
+                           size_t size_bytes, fetched_record *out,
+                           datafile_cost *cost, ksv_error *error);
+
 #endif

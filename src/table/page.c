@@ -32,9 +32,6 @@ static uint64_t low_part(const page_view *view, size_t i)
 static const char *check_identity(const uint8_t *page, uint64_t number,
                                   const page_context *context)
 {
-    if (load_u32(page + PAGE_CHECKSUM) !=
-        hash_checksum32(page + 4, TABLE_PAGE_BYTES - 4))
-        return "its checksum is wrong";
     if (load_u64(page + PAGE_TAG) != context->tag)
         return "it belongs to another table";
     if (load_u32(page + PAGE_NUMBER) != number)
@@ -76,6 +73,16 @@ static const char *check_flags(const page_view *view)
 ksv_status page_open(const uint8_t *page, uint64_t number,
                      const page_context *context, page_view *view,
                      ksv_error *error)
+{
+    if (load_u32(page + PAGE_CHECKSUM) !=
+        hash_checksum32(page + 4, TABLE_PAGE_BYTES - 4))
+        return page_set_corrupt(error, number, "its checksum is wrong");
+    return page_open_again(page, number, context, view, error);
+}
+
+ksv_status page_open_again(const uint8_t *page, uint64_t number,
+                           const page_context *context, page_view *view,
+                           ksv_error *error)
 {
     const char *wrong = check_identity(page, number, context);
     if (wrong != NULL)

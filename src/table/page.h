@@ -58,6 +58,12 @@ ksv_status page_open(const uint8_t *page, uint64_t number,
                      const page_context *context, page_view *view,
                      ksv_error *error);
 
+/* As page_open() for a page that it has accepted before: what the checksum
+ * covers is not summed up again. */
+ksv_status page_open_again(const uint8_t *page, uint64_t number,
+                           const page_context *context, page_view *view,
+                           ksv_error *error);
+
 /* KSV_ERROR_CORRUPT about that page. */
 ksv_status page_set_corrupt(ksv_error *error, uint64_t number,
                             const char *what);
