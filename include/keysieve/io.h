@@ -110,9 +110,10 @@ typedef struct ksv_file_system {
      * file is closed or the process ends. Held by another: KSV_ERROR_BUSY. */
     ksv_status (*lock)(void *ctx, const char *path, ksv_file **lock,
                        ksv_error *error);
-    /* NULL: each in turn by `read_at`. Reads all of `reads`, in any order and
-     * as many at once as serve; buffers do not overlap. An error of one is that
-     * of the call, and no buffer has a meaning then. */
+    /* NULL: each in turn by `read_at`. Reads all of `reads`, of files of this
+     * system, in any order and as many at once as serve; buffers do not
+     * overlap. An error of one is that of the call, and no buffer has a meaning
+     * then. */
     ksv_status (*read_many)(void *ctx, ksv_read *reads, size_t count,
                             ksv_error *error);
 } ksv_file_system;

@@ -21,7 +21,10 @@ ksv_status file_read_all(const ksv_file_system *fs, const char *path,
                          uint64_t limit_bytes, byte_buffer *out,
                          ksv_error *error);
 
-/* All of `reads`, by the file system's read_many or one by one. */
+/* All of `reads`, one by one. */
+ksv_status file_read_each(ksv_read *reads, size_t count, ksv_error *error);
+
+/* All of `reads`, of files of `fs`: by its read_many, or one by one. */
 ksv_status file_read_many(const ksv_file_system *fs, ksv_read *reads,
                           size_t count, ksv_error *error);
 

@@ -8,6 +8,10 @@
  */
 #define CANDIDATES_MOST 64
 
+/* How far ahead memory is asked for, and how much of a record. */
+#define PREFETCH_ITEMS 16
+#define PREFETCH_LINES 3
+
 /* How many candidates of a key are read together. */
 static size_t wanted_of(const batch_run *run, size_t key)
 {
@@ -22,17 +26,10 @@ static size_t file_of(const batch_run *run, const lookup_candidate *candidate)
     return run->session->snapshot->segments[candidate->segment].file;
 }
 
-/* Only the data is not known. */
-static record_source source_of(const batch_run *run,
-                               const lookup_candidate *candidate)
+static fetch_span span_of(const batch_run *run, const lookup_candidate *c)
 {
-    return lookup_record_source(run->session, candidate->segment, NULL);
-}
-
-static size_t span_bytes(const batch_run *run, const lookup_candidate *c)
-{
-    record_source source = source_of(run, c);
-    return record_fetch_span(&source, c->offset).size_bytes;
+    return record_fetch_span(lookup_record_source(run->session, c->segment),
+                             c->offset);
 }
 
 /* Makes an item of each candidate to be read of the keys from `first` on, of
@@ -48,7 +45,7 @@ static ksv_status choose_candidates(batch_run *run, size_t first, size_t *end,
         size_t until = from + wanted_of(run, key);
         size_t more = 0;
         for (size_t i = from; i < until; i++)
-            more += span_bytes(run, &run->ordered[i]);
+            more += span_of(run, &run->ordered[i]).size_bytes;
         if (key > first && bytes + more > run->wave.capacity_bytes)
             break;
         bytes += more;
@@ -67,8 +64,7 @@ static ksv_status add_read(batch_run *run, size_t i, ksv_file *file,
                            size_t *left_bytes, ksv_error *error)
 {
     lookup_candidate *c = &run->ordered[run->items[i].owner];
-    record_source source = source_of(run, c);
-    fetch_span span = record_fetch_span(&source, c->offset);
+    fetch_span span = span_of(run, c);
     read_wave *wave = &run->wave;
     *left_bytes -= span.size_bytes;
     /* Gaps are read as long as that takes no room from others. */
@@ -87,14 +83,34 @@ static ksv_status add_read(batch_run *run, size_t i, ksv_file *file,
     return KSV_OK;
 }
 
-static void use_mapped(batch_run *run, size_t i, const snapshot_file *file)
+static void prefetch_item(const batch_run *run, size_t i,
+                          const snapshot_file *file)
+{
+    if (i >= run->item_count || run->items[i].place >= file->mapped_bytes)
+        return;
+    const uint8_t *bytes = file->mapped + run->items[i].place;
+    for (size_t line = 0; line < PREFETCH_LINES; line++)
+        BATCH_PREFETCH(bytes + 64 * line);
+}
+
+/* Copied in the order in which it lies there, what is compared later in the
+ * order of the keys is near at hand. */
+static void take_mapped(batch_run *run, size_t i, const snapshot_file *file,
+                        size_t *left_bytes)
 {
     lookup_candidate *c = &run->ordered[run->items[i].owner];
-    record_source source = source_of(run, c);
+    const record_source *source =
+        lookup_record_source(run->session, c->segment);
     ksv_receipt *receipt = batch_receipt(run, c->key);
-    lookup_find_mapped(file, &source, c);
+    lookup_candidate there = *c;
+    lookup_find_mapped(file, source, &there);
+    *left_bytes -= span_of(run, c).size_bytes;
+    c->bytes = read_wave_copy(&run->wave, there.bytes, there.size_bytes);
+    if (c->bytes == NULL)
+        return;
+    c->size_bytes = there.size_bytes;
     receipt->data_reads++;
-    receipt->bytes_read += c->size_bytes;
+    receipt->bytes_read += there.size_bytes;
 }
 
 /* Items of one file: opens and checks it, and adds their reads. */
@@ -110,9 +126,10 @@ static ksv_status add_file(batch_run *run, size_t from, size_t until,
     bool is_plain = file->facts->data_kind == DATAFILE_PLAIN;
     for (size_t i = from; i < until; i++) {
         run->ordered[run->items[i].owner].size_bytes = 0;
-        if (file->mapped != NULL)
-            use_mapped(run, i, file);
-        else if (is_plain)
+        if (file->mapped != NULL) {
+            prefetch_item(run, i + PREFETCH_ITEMS, file);
+            take_mapped(run, i, file, left_bytes);
+        } else if (is_plain)
             KSV_TRY(add_read(run, i, datafile_file(data), left_bytes, error));
     }
     return KSV_OK;
@@ -156,7 +173,7 @@ ksv_status batch_read_data(batch_run *run, size_t first, size_t *end,
             i++;
         KSV_TRY(add_file(run, from, i, &left_bytes, error));
     }
-    KSV_TRY(read_wave_run(&run->wave, error));
+    KSV_TRY(read_wave_run(&run->wave, true, error));
     hand_out(run);
     return KSV_OK;
 }

@@ -12,6 +12,10 @@
 /* Reads are shared only among so many keys that it is worth it. */
 #define SHARING_KEYS_LEAST 16
 
+/* How far ahead memory is asked for, and how much of a record. */
+#define PREFETCH_KEYS 8
+#define PREFETCH_LINES 2
+
 ksv_status batch_add_item(batch_run *run, uint64_t place, uint32_t owner,
                           uint32_t source, ksv_error *error)
 {
@@ -130,12 +134,25 @@ static ksv_status answer_key(batch_run *run, size_t key, uint64_t *found,
         run->starts[key + 1] - from, found, batch_receipt(run, key), error);
 }
 
+/* What was read in the order of the files is looked at in that of the keys. */
+static void prefetch_data(const batch_run *run, size_t key)
+{
+    if (key >= run->batch->count || run->starts[key] == run->starts[key + 1])
+        return;
+    const lookup_candidate *c = &run->ordered[run->starts[key]];
+    if (c->bytes == NULL)
+        return;
+    for (size_t line = 0; line < PREFETCH_LINES; line++)
+        BATCH_PREFETCH(c->bytes + 64 * line);
+}
+
 /* The answers of the keys whose data was read. */
 static ksv_status answer_keys(batch_run *run, size_t end, bool *are_fresh,
                               batch_progress *progress, ksv_error *error)
 {
     for (size_t *next = &progress->answered; *next < end; ++*next) {
         uint64_t found;
+        prefetch_data(run, *next + PREFETCH_KEYS);
         ksv_status status = answer_key(run, *next, &found, error);
         progress->is_begun = status != KSV_OK && found > 0;
         KSV_TRY(status);

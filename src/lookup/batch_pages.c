@@ -13,14 +13,8 @@
  */
 #define PAGE_GAP_BYTES READ_WAVE_GAP_BYTES
 
-#if defined(__GNUC__)
-#define PREFETCH(address) __builtin_prefetch(address)
-#else
-#define PREFETCH(address) ((void)(address))
-#endif
-
-/* So many items ahead pages in the address space are asked for. */
-#define PREFETCH_ITEMS 8
+#define PREFETCH_HEADS 16
+#define PREFETCH_PLACES 8
 
 static ksv_status ask_filter(batch_run *run, size_t segment, ksv_error *error)
 {
@@ -162,18 +156,19 @@ static ksv_status search_item(page_search *search, size_t i, ksv_error *error)
     return KSV_OK;
 }
 
-/* The header of the page and the part that is read first. */
-static void prefetch_item(const batch_run *run, size_t i)
+/* Pages in the address space are asked for some items ahead: the head, which
+ * says where the rest is, before the rest. */
+static void prefetch_pages(const batch_run *run, size_t i)
 {
-    if (i >= run->item_count)
+    if (i + PREFETCH_HEADS >= run->item_count)
         return;
-    const batch_item *item = &run->items[i];
-    const ksv_table *table = table_of(run, item);
-    if (table->mapped == NULL)
-        return;
-    const uint8_t *page = table_mapped_page(table, item->place);
-    for (size_t line = 0; line < 4; line++)
-        PREFETCH(page + 64 * line);
+    const batch_item *far = &run->items[i + PREFETCH_HEADS];
+    const batch_item *near = &run->items[i + PREFETCH_PLACES];
+    if (table_of(run, far)->mapped != NULL)
+        table_prefetch_head(table_of(run, far), far->place);
+    if (table_of(run, near)->mapped != NULL)
+        table_prefetch(table_of(run, near), near->place,
+                       run->hashes[near->owner & ~NEEDS_SEARCH]);
 }
 
 static ksv_status search_items(batch_run *run, size_t first, size_t end,
@@ -181,7 +176,7 @@ static ksv_status search_items(batch_run *run, size_t first, size_t end,
 {
     page_search search = {.run = run};
     for (size_t i = first; i < end; i++) {
-        prefetch_item(run, i + PREFETCH_ITEMS);
+        prefetch_pages(run, i);
         KSV_TRY(search_item(&search, i, error));
     }
     return KSV_OK;
@@ -193,7 +188,8 @@ static ksv_status search_pages(batch_run *run, ksv_error *error)
     size_t end;
     for (size_t first = 0; first < run->item_count; first = end) {
         KSV_TRY(plan_wave(run, first, &end, error));
-        KSV_TRY(read_wave_run(&run->wave, error));
+        KSV_TRY(read_wave_run(
+            &run->wave, !run->session->snapshot->place.reopen_files, error));
         if (run->shares)
             run->batch->sum->bytes_read += read_wave_bytes(&run->wave);
         else

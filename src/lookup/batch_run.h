@@ -12,6 +12,13 @@
 #define BATCH_WAVE_BYTES ((size_t)2 << 20)
 #define BATCH_WAVE_PADDING_BYTES BITS_READ_PADDING_BYTES
 
+/* Asks for memory that will be needed soon. */
+#if defined(__GNUC__)
+#define BATCH_PREFETCH(address) __builtin_prefetch(address)
+#else
+#define BATCH_PREFETCH(address) ((void)(address))
+#endif
+
 typedef struct batch_run {
     lookup_session *session;   /* borrowed; its candidates are used */
     const lookup_batch *batch; /* borrowed */

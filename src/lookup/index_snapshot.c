@@ -106,6 +106,7 @@ void index_snapshot_close(index_snapshot *snapshot)
         return;
     ksv_allocator a = snapshot->allocator;
     release_places(snapshot);
+    record_fetch_close(atomic_load(&snapshot->spare_fetch));
     scan_spec_destroy(snapshot->spec);
     if (snapshot->has_state)
         catalog_state_release(&snapshot->state);

@@ -15,6 +15,7 @@
 #include "catalog/catalog.h"
 #include "catalog/file_identity.h"
 #include "datafile/datafile.h"
+#include "scan/record_fetch.h"
 #include "scan/scan_spec.h"
 #include "segment/segment.h"
 
@@ -62,6 +63,8 @@ typedef struct index_snapshot {
     mutex lock;
     bool has_lock;
     bool map_files;
+    /* Of a call that has ended, for the next one; or NULL. */
+    _Atomic(record_fetch *) spare_fetch;
 } index_snapshot;
 
 /* Reads the committed state. */

@@ -10,18 +10,28 @@
 #include "segment/segment_data.h"
 #include "table/table_format.h"
 
+#define SPARE_FETCH_BYTES_MOST ((size_t)1 << 20)
+
 ksv_status lookup_session_open(lookup_session *session,
                                index_snapshot *snapshot, ksv_error *error)
 {
     memset(session, 0, sizeof *session);
     session->snapshot = snapshot;
+    session->fetch = atomic_exchange(&snapshot->spare_fetch, NULL);
+    if (session->fetch != NULL)
+        return KSV_OK;
     return record_fetch_open(snapshot->spec, &snapshot->allocator,
                              &session->fetch, error);
 }
 
 void lookup_session_close(lookup_session *session)
 {
-    record_fetch_close(session->fetch);
+    record_fetch *none = NULL;
+    /* One that has met a long record holds more memory than it is worth. */
+    if (record_fetch_held_bytes(session->fetch) > SPARE_FETCH_BYTES_MOST ||
+        !atomic_compare_exchange_strong(&session->snapshot->spare_fetch, &none,
+                                        session->fetch))
+        record_fetch_close(session->fetch);
     memory_free(&session->snapshot->allocator, session->candidates,
                 session->candidate_capacity * sizeof *session->candidates);
 }
@@ -171,17 +181,25 @@ static ksv_status visit_record(lookup_session *session,
     return KSV_OK;
 }
 
-record_source lookup_record_source(const lookup_session *session,
-                                   size_t segment, datafile *data)
+const record_source *lookup_record_source(lookup_session *session,
+                                          size_t segment)
 {
-    const index_snapshot *s = session->snapshot;
-    const catalog_file *facts = s->files[s->segments[segment].file].facts;
-    return (record_source){data,
-                           facts->layout,
-                           facts->layout_bytes,
-                           facts->content_bytes,
-                           facts->longest_record_bytes,
-                           facts->records};
+    index_snapshot *s = session->snapshot;
+    record_source *source = &session->source;
+    if (source->file != NULL && session->source_segment == segment)
+        return source;
+    size_t file = s->segments[segment].file;
+    const catalog_file *facts = s->files[file].facts;
+    *source =
+        (record_source){.file = snapshot_opened_data(s, file),
+                        .layout = facts->layout,
+                        .layout_bytes = facts->layout_bytes,
+                        .content_bytes = facts->content_bytes,
+                        .longest_record_bytes = facts->longest_record_bytes,
+                        .records = facts->records};
+    record_source_measure(source);
+    session->source_segment = segment;
+    return source;
 }
 
 bool lookup_find_mapped(const snapshot_file *file, const record_source *source,
@@ -204,12 +222,17 @@ static ksv_status fetch_candidate(lookup_session *session,
                                   fetched_record *out, datafile_cost *cost,
                                   ksv_error *error)
 {
-    if (candidate->bytes == NULL)
-        return record_fetch_at(session->fetch, source, candidate->offset, out,
-                               cost, error);
-    return record_fetch_in(session->fetch, source, candidate->offset,
-                           candidate->bytes, candidate->size_bytes, out, cost,
-                           error);
+    const index_snapshot *s = session->snapshot;
+    lookup_candidate here = *candidate;
+    if (here.bytes == NULL &&
+        lookup_find_mapped(&s->files[s->segments[here.segment].file], source,
+                           &here))
+        *cost = (datafile_cost){.reads = 1, .bytes_read = here.size_bytes};
+    if (here.bytes == NULL)
+        return record_fetch_at(session->fetch, source, here.offset, out, cost,
+                               error);
+    return record_fetch_in(session->fetch, source, here.offset, here.bytes,
+                           here.size_bytes, out, cost, error);
 }
 
 /* Reads the record of a candidate and visits it if it has the key. */
@@ -222,13 +245,13 @@ static ksv_status try_candidate(lookup_session *session,
     index_snapshot *s = session->snapshot;
     size_t file = s->segments[candidate->segment].file;
     const catalog_file *facts = s->files[file].facts;
-    datafile *data = snapshot_opened_data(s, file);
-    record_source source =
-        lookup_record_source(session, candidate->segment, data);
+    const record_source *source =
+        lookup_record_source(session, candidate->segment);
+    datafile *data = source->file;
     datafile_cost cost = {0, 0, 0};
     fetched_record fetched;
     ksv_status status =
-        fetch_candidate(session, &source, candidate, &fetched, &cost, error);
+        fetch_candidate(session, source, candidate, &fetched, &cost, error);
     lookup_add_cost(receipt, &cost);
     if (status != KSV_OK) {
         segment_data_error(facts, error);

@@ -30,6 +30,9 @@ typedef struct lookup_session {
     lookup_candidate *candidates;
     size_t candidate_count;
     size_t candidate_capacity;
+    /* The last answer of lookup_record_source(); all zero at first. */
+    record_source source;
+    size_t source_segment;
 } lookup_session;
 
 ksv_status lookup_session_open(lookup_session *session,
@@ -76,9 +79,10 @@ ksv_status lookup_ask_table(lookup_session *session, size_t segment,
                             uint64_t hash, uint32_t key, ksv_receipt *receipt,
                             ksv_error *error);
 
-/* Where the records of a segment are fetched from. */
-record_source lookup_record_source(const lookup_session *session,
-                                   size_t segment, datafile *data);
+/* Where the records of a segment are fetched from; valid until the next call.
+ * The data file is NULL before it was opened. */
+const record_source *lookup_record_source(lookup_session *session,
+                                          size_t segment);
 
 /* Lets the candidate's bytes be those of its file in the address space, if it
  * is there. */

@@ -2,6 +2,8 @@
 /* Reads that are collected, joined where they lie near, and done at once. */
 #include "lookup/read_wave.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "io/file.h"
@@ -52,6 +54,8 @@ static bool join_last(read_wave *wave, const ksv_file *file, uint64_t offset,
     /* Not more than a gap beyond the read. */
     size_t skip = (size_t)(offset - last->offset);
     size_t start = start_of(wave, last);
+    if (start + last->size_bytes != wave->used_bytes)
+        return false;
     size_t wanted = skip + size_bytes;
     if (wanted < last->size_bytes)
         wanted = last->size_bytes;
@@ -87,9 +91,22 @@ ksv_status read_wave_add(read_wave *wave, ksv_file *file, uint64_t offset,
     return KSV_OK;
 }
 
-ksv_status read_wave_run(read_wave *wave, ksv_error *error)
+const uint8_t *read_wave_copy(read_wave *wave, const uint8_t *bytes,
+                              size_t size_bytes)
 {
-    return file_read_many(wave->fs, wave->reads, wave->count, error);
+    if (size_bytes > wave->capacity_bytes - wave->used_bytes)
+        return NULL;
+    uint8_t *copy = wave->buffer + wave->used_bytes;
+    memcpy(copy, bytes, size_bytes);
+    wave->used_bytes += size_bytes;
+    return copy;
+}
+
+ksv_status read_wave_run(read_wave *wave, bool together, ksv_error *error)
+{
+    if (together)
+        return file_read_many(wave->fs, wave->reads, wave->count, error);
+    return file_read_each(wave->reads, wave->count, error);
 }
 
 size_t read_wave_got(const read_wave *wave, const wave_part *part,

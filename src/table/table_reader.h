@@ -43,6 +43,20 @@ typedef enum table_place {
 ksv_status table_locate(ksv_table *table, uint64_t hash, table_place *place,
                         uint64_t *page, ksv_error *error);
 
+/* Asks the memory for what table_search_page() will look at in a mapped page:
+ * first its head, later the rest. */
+static inline void table_prefetch_head(const ksv_table *table, uint64_t number)
+{
+    page_prefetch_head(table_mapped_page(table, number));
+}
+
+static inline void table_prefetch(const ksv_table *table, uint64_t number,
+                                  uint64_t hash)
+{
+    page_prefetch(table_mapped_page(table, number), &table->context,
+                  table_x_of_hash(hash, table->context.hash_bits));
+}
+
 /* Checks the bytes of page `number`, which table_locate() has named, against
  * everything but the hashes asked for. `page` is mapped or has
  * BITS_READ_PADDING_BYTES behind it. */
