@@ -16,17 +16,32 @@
 #define PREFETCH_KEYS 8
 #define PREFETCH_LINES 2
 
+static ksv_status reserve_items(const batch_run *run, batch_item **items,
+                                size_t *capacity, size_t wanted,
+                                ksv_error *error)
+{
+    void *moved = *items;
+    ksv_status status = memory_grow(run->allocator, &moved, capacity, wanted,
+                                    sizeof **items, error);
+    *items = moved;
+    return status;
+}
+
+ksv_status batch_expect_items(batch_run *run, ksv_error *error)
+{
+    size_t more = 0;
+    for (size_t i = 0; i < run->batch->count; i++)
+        more += run->maybe[i];
+    return reserve_items(run, &run->items, &run->item_capacity,
+                         run->item_count + more, error);
+}
+
 ksv_status batch_add_item(batch_run *run, uint64_t place, uint32_t owner,
                           uint32_t source, ksv_error *error)
 {
-    if (run->item_count == run->item_capacity) {
-        void *items = run->items;
-        ksv_status status =
-            memory_grow(run->allocator, &items, &run->item_capacity,
-                        run->item_count + 1, sizeof *run->items, error);
-        run->items = items;
-        KSV_TRY(status);
-    }
+    if (run->item_count == run->item_capacity)
+        KSV_TRY(reserve_items(run, &run->items, &run->item_capacity,
+                              run->item_count + 1, error));
     run->items[run->item_count++] = (batch_item){place, owner, source};
     return KSV_OK;
 }
@@ -34,14 +49,11 @@ ksv_status batch_add_item(batch_run *run, uint64_t place, uint32_t owner,
 ksv_status batch_sort_items(batch_run *run, size_t from, ksv_error *error)
 {
     size_t count = run->item_count - from;
-    void *items = run->spare;
-    ksv_status status =
-        memory_grow(run->allocator, &items, &run->spare_capacity, count,
-                    sizeof *run->spare, error);
-    run->spare = items;
-    if (status == KSV_OK && count > 0)
+    KSV_TRY(
+        reserve_items(run, &run->spare, &run->spare_capacity, count, error));
+    if (count > 0)
         batch_sort(run->items + from, run->spare, count);
-    return status;
+    return KSV_OK;
 }
 
 ksv_status batch_make_parts(batch_run *run, ksv_error *error)
@@ -165,8 +177,8 @@ static ksv_status run_lookups(batch_run *run, batch_progress *progress,
                               ksv_error *error)
 {
     bool are_fresh = false;
-    KSV_TRY(batch_find_candidates(run, error));
-    while (progress->answered < run->batch->count) {
+    KSV_TRY(batch_find_candidates(run, &progress->is_too_big, error));
+    while (!progress->is_too_big && progress->answered < run->batch->count) {
         size_t end;
         KSV_TRY(batch_read_data(run, progress->answered, &end, error));
         KSV_TRY(answer_keys(run, end, &are_fresh, progress, error));
@@ -207,7 +219,7 @@ ksv_status batch_lookup(lookup_session *session, const lookup_batch *batch,
 {
     uint64_t start_ns = clock_monotonic_ns();
     batch_run run;
-    *progress = (batch_progress){0, false};
+    *progress = (batch_progress){0, false, false};
     ksv_status status = open_run(&run, session, batch, error);
     for (size_t i = 0; i < batch->count && status == KSV_OK; i++)
         run.hashes[i] = lookup_hash(session, batch->keys[i]);

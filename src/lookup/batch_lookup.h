@@ -14,7 +14,7 @@
  * enough for pages of a table to serve several keys, few enough for the working
  * memory to stay within a few megabytes. */
 #define BATCH_KEYS_LEAST 4
-#define BATCH_KEYS_MOST 32768
+#define BATCH_KEYS_MOST 24576
 
 typedef struct lookup_batch {
     const ksv_key *keys;
@@ -33,11 +33,13 @@ typedef struct lookup_batch {
 typedef struct batch_progress {
     size_t answered; /* keys, from the first on */
     bool is_begun;   /* a record of the next one was visited */
+    bool is_too_big; /* the keys have very many records: ask for fewer */
 } batch_progress;
 
 /* Answers the keys in order. A failure other than KSV_ERROR_MEMORY and
  * KSV_ERROR_CANCELLED may be that of any key: unless `is_begun`, looking up
- * those that are left one by one tells of which. */
+ * those that are left one by one tells of which. With `is_too_big` none was
+ * answered, and there is no failure. */
 ksv_status batch_lookup(lookup_session *session, const lookup_batch *batch,
                         batch_progress *progress, ksv_error *error);
 

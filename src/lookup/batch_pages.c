@@ -37,6 +37,7 @@ static ksv_status locate_pages(batch_run *run, size_t segment, ksv_error *error)
 {
     ksv_table *table = NULL;
     const lookup_batch *batch = run->batch;
+    KSV_TRY(batch_expect_items(run, error));
     for (size_t i = 0; i < batch->count; i++) {
         if (!run->maybe[i] || batch->keys[i].bytes == 0)
             continue;
@@ -171,11 +172,16 @@ static void prefetch_pages(const batch_run *run, size_t i)
                        run->hashes[near->owner & ~NEEDS_SEARCH]);
 }
 
+static bool is_too_big(const batch_run *run)
+{
+    return run->session->candidate_count > BATCH_CANDIDATES_MOST;
+}
+
 static ksv_status search_items(batch_run *run, size_t first, size_t end,
                                ksv_error *error)
 {
     page_search search = {.run = run};
-    for (size_t i = first; i < end; i++) {
+    for (size_t i = first; i < end && !is_too_big(run); i++) {
         prefetch_pages(run, i);
         KSV_TRY(search_item(&search, i, error));
     }
@@ -186,7 +192,8 @@ static ksv_status search_pages(batch_run *run, ksv_error *error)
 {
     KSV_TRY(batch_make_parts(run, error));
     size_t end;
-    for (size_t first = 0; first < run->item_count; first = end) {
+    for (size_t first = 0; first < run->item_count && !is_too_big(run);
+         first = end) {
         KSV_TRY(plan_wave(run, first, &end, error));
         KSV_TRY(read_wave_run(
             &run->wave, !run->session->snapshot->place.reopen_files, error));
@@ -206,7 +213,7 @@ static ksv_status search_pages(batch_run *run, ksv_error *error)
 static ksv_status order_candidates(batch_run *run, ksv_error *error)
 {
     const lookup_session *session = run->session;
-    size_t *starts = run->starts;
+    uint32_t *starts = run->starts;
     size_t keys = run->batch->count;
     void *items = run->ordered;
     ksv_status status =
@@ -229,7 +236,8 @@ static ksv_status order_candidates(batch_run *run, ksv_error *error)
     return KSV_OK;
 }
 
-ksv_status batch_find_candidates(batch_run *run, ksv_error *error)
+ksv_status batch_find_candidates(batch_run *run, bool *too_big,
+                                 ksv_error *error)
 {
     run->item_count = 0;
     run->session->candidate_count = 0;
@@ -240,5 +248,6 @@ ksv_status batch_find_candidates(batch_run *run, ksv_error *error)
         KSV_TRY(batch_sort_items(run, before, error));
     }
     KSV_TRY(search_pages(run, error));
-    return order_candidates(run, error);
+    *too_big = is_too_big(run);
+    return *too_big ? KSV_OK : order_candidates(run, error);
 }

@@ -9,7 +9,7 @@
 #include "table/table_reader.h"
 
 /* What one wave reads at most. */
-#define BATCH_WAVE_BYTES ((size_t)2 << 20)
+#define BATCH_WAVE_BYTES ((size_t)1 << 20)
 #define BATCH_WAVE_PADDING_BYTES BITS_READ_PADDING_BYTES
 
 /* Asks for memory that will be needed soon. */
@@ -18,6 +18,9 @@
 #else
 #define BATCH_PREFETCH(address) ((void)(address))
 #endif
+
+/* More candidates take more memory than a batch is worth. */
+#define BATCH_CANDIDATES_MOST ((size_t)2 * BATCH_KEYS_MOST)
 
 typedef struct batch_run {
     lookup_session *session;   /* borrowed; its candidates are used */
@@ -35,7 +38,7 @@ typedef struct batch_run {
      * at starts[i] and end at starts[i + 1]. */
     lookup_candidate *ordered;
     size_t ordered_capacity;
-    size_t *starts;
+    uint32_t *starts;
     wave_part *parts; /* of a wave, one an item */
     size_t part_capacity;
     read_wave wave;
@@ -47,6 +50,9 @@ static inline ksv_receipt *batch_receipt(const batch_run *run, size_t key)
     return run->batch->receipts != NULL ? &run->batch->receipts[key]
                                         : run->batch->sum;
 }
+
+/* Makes room for an item for each key that `maybe` names. */
+ksv_status batch_expect_items(batch_run *run, ksv_error *error);
 
 /* Adds an item. */
 ksv_status batch_add_item(batch_run *run, uint64_t place, uint32_t owner,
@@ -68,8 +74,10 @@ ksv_status batch_ask_filter(batch_run *run, size_t segment, size_t count,
 /* Fills `found` of the batch with what the filters say, and the receipts. */
 ksv_status batch_ask_filters_only(batch_run *run, ksv_error *error);
 
-/* Step 1: all candidates of all keys, by filters and tables. */
-ksv_status batch_find_candidates(batch_run *run, ksv_error *error);
+/* Step 1: all candidates of all keys, by filters and tables. `*too_big` when
+ * there are more than BATCH_CANDIDATES_MOST; then it was broken off. */
+ksv_status batch_find_candidates(batch_run *run, bool *too_big,
+                                 ksv_error *error);
 
 /* Step 2: reads what is known of the candidates of the keys from `first` on, of
  * as many keys as fit into one wave: `*end` is behind the last. Data files are

@@ -150,13 +150,13 @@ static ksv_status answer_one_by_one(lookup_call *call, const key_job *job,
     return KSV_OK;
 }
 
-/* Answers some keys together; `*next` is then the first that was not. A failure
- * that is told may be cured by asking for it alone: it is that of another key,
- * or of a state that a build has replaced. */
+/* Answers some keys together; `*progress` tells how far that went. A failure
+ * that is not told may be cured by asking for each key alone: it is that of
+ * another key, or of a state that a build has replaced. */
 static ksv_status answer_together(lookup_call *call, const key_job *job,
-                                  size_t *next, size_t end, ksv_error *error)
+                                  size_t first, size_t end,
+                                  batch_progress *progress, ksv_error *error)
 {
-    size_t first = *next;
     ksv_receipt unwanted = {0};
     lookup_batch batch = {
         .keys = job->keys + first,
@@ -170,23 +170,29 @@ static ksv_status answer_together(lookup_call *call, const key_job *job,
         .found = job->found != NULL ? job->found + first : NULL,
         .sum = job->sum != NULL ? job->sum : &unwanted,
         .receipts = job->receipts != NULL ? job->receipts + first : NULL};
-    batch_progress progress;
-    ksv_status status = batch_lookup(&call->session, &batch, &progress, error);
-    *next += progress.answered;
-    bool is_final = progress.is_begun || status == KSV_ERROR_MEMORY ||
+    ksv_status status = batch_lookup(&call->session, &batch, progress, error);
+    bool is_final = progress->is_begun || status == KSV_ERROR_MEMORY ||
                     status == KSV_ERROR_CANCELLED;
     return is_final ? status : KSV_OK;
 }
 
+/* Keys with very many records are looked up in smaller batches. */
+#define SMALLER_BATCH 16
+
 static ksv_status answer_all(lookup_call *call, const key_job *job,
                              ksv_error *error)
 {
+    size_t most = BATCH_KEYS_MOST;
     for (size_t next = 0; next < job->count;) {
-        size_t end = job->count - next > BATCH_KEYS_MOST
-                         ? next + BATCH_KEYS_MOST
-                         : job->count;
+        size_t end = job->count - next > most ? next + most : job->count;
+        batch_progress progress = {0, false, false};
         if (end - next >= BATCH_KEYS_LEAST)
-            KSV_TRY(answer_together(call, job, &next, end, error));
+            KSV_TRY(answer_together(call, job, next, end, &progress, error));
+        if (progress.is_too_big) {
+            most = (end - next) / SMALLER_BATCH + 1;
+            continue;
+        }
+        next += progress.answered;
         KSV_TRY(answer_one_by_one(call, job, next, end, error));
         next = end;
     }
