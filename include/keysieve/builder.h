@@ -53,7 +53,7 @@ typedef struct ksv_build_options {
     /* 0: that of the index, else KSV_HASH_XXH3. */
     ksv_hash_kind hash;
     ksv_organisation organisation;
-    /* Bound on working memory; 0: 1 GiB. */
+    /* Bound on working memory; 0: 1 GiB. Less than 32 MiB is taken as that. */
     uint64_t memory_bytes;
     /* 0: one a processor. The files written do not depend on it. */
     unsigned threads;
@@ -62,7 +62,11 @@ typedef struct ksv_build_options {
     bool skip_bad_records;        /* count and report, not stop */
     bool ignore_trailing_garbage; /* after the last gzip member */
     bool keep_missing;            /* update: vanished files stay */
-    ksv_progress_fn progress;     /* or NULL */
+    /* 16 bytes, or NULL: random ones. The same files, options and seed give the
+     * same sidecars, byte for byte. Who knows the seed can choose keys that
+     * collide: not for keys that an adversary chooses. Of a new index only. */
+    const uint8_t *index_seed;
+    ksv_progress_fn progress; /* or NULL */
     void *progress_ctx;
     ksv_problem_fn problem; /* or NULL */
     void *problem_ctx;

@@ -24,8 +24,9 @@ typedef struct ksv_index ksv_index;
 typedef struct ksv_index_options {
     const ksv_allocator *allocator;     /* or NULL */
     const ksv_file_system *file_system; /* or NULL: the operating system's */
-    /* Called for warnings (a damaged filter, a touched file); or NULL. May be
-     * called by any thread that uses the index. */
+    /* Called for warnings (a damaged filter, a touched file, a changed file
+     * that an answer was found without); or NULL. May be called by any thread
+     * that uses the index, and must not use it. */
     ksv_problem_fn problem;
     void *problem_ctx;
     /* Find tables and uncompressed data in the address space instead of reading
@@ -37,8 +38,10 @@ typedef struct ksv_index_options {
 
 KSV_API void ksv_index_options_init(ksv_index_options *options);
 
-/* Opens the index in `directory`, which need not be writable. `options` may be
- * NULL. KSV_ERROR_NO_INDEX, KSV_ERROR_CORRUPT or KSV_ERROR_VERSION. */
+/* Opens the index in `directory`, which need not be writable. Later calls come
+ * back to it: where it is relative, the working directory has to stay.
+ * `options` may be NULL. KSV_ERROR_NO_INDEX, KSV_ERROR_CORRUPT or
+ * KSV_ERROR_VERSION. */
 KSV_API KSV_CHECK_RESULT ksv_status
 ksv_index_open(const char *directory, const ksv_index_options *options,
                ksv_index **index, ksv_error *error);
@@ -113,7 +116,12 @@ typedef struct ksv_lookup_options {
  * An empty key is never found. "Not found" is told only when it is certain: a
  * data file that changed and might hold the key is KSV_ERROR_STALE, a damaged
  * table KSV_ERROR_CORRUPT. The keys before the failing one have been answered.
- */
+ * Where a key was found, a changed file that might hold more of it is told to
+ * the `problem` of the index, once.
+ *
+ * Every change of a data file that was made before the call is seen by it; to
+ * that end a call asks the file system once about the files that its answers
+ * depend on (for a key that does not exist: all), and again after a second. */
 KSV_API KSV_CHECK_RESULT ksv_status
 ksv_get(ksv_index *index, const ksv_key *keys, size_t key_count,
         const ksv_lookup_options *options, ksv_record_fn visit, void *ctx,

@@ -26,3 +26,25 @@ void mutex_unlock(mutex *m)
 {
     (void)pthread_mutex_unlock(&m->handle);
 }
+
+ksv_status condition_init(condition *c, ksv_error *error)
+{
+    if (pthread_cond_init(&c->handle, NULL) != 0)
+        return error_set_memory(error);
+    return KSV_OK;
+}
+
+void condition_release(condition *c)
+{
+    pthread_cond_destroy(&c->handle);
+}
+
+void condition_wait(condition *c, mutex *m)
+{
+    (void)pthread_cond_wait(&c->handle, &m->handle);
+}
+
+void condition_wake(condition *c)
+{
+    (void)pthread_cond_broadcast(&c->handle);
+}

@@ -6,8 +6,11 @@
 #include "base/memory.h"
 #include "build/build_run.h"
 #include "build/file_builder.h"
+#include "build/file_window.h"
 #include "build/state_edit.h"
 #include "datafile/datafile.h"
+#include "io/processors.h"
+#include "io/publish_queue.h"
 #include "segment/segment_merge.h"
 
 void build_run_tell(build_run *run, const ksv_error *problem, bool is_warning)
@@ -86,32 +89,49 @@ static ksv_status remember_segment(build_run *run, uint64_t id,
     return KSV_OK;
 }
 
-static ksv_status index_file(build_run *run, file_builder *builder,
-                             const planned_file *planned, ksv_error *error)
+/* What the files of a run go through. */
+typedef struct files_run {
+    build_run *run;
+    file_builder builder;
+    file_window *window;
+    publish_queue *queue;
+    size_t sidecars; /* that will be published, about */
+} files_run;
+
+/* Takes over what was built, also on failure. */
+static ksv_status put_file(files_run *f, const planned_file *planned,
+                           built_file *built, ksv_error *error)
+{
+    build_run *run = f->run;
+    count_file(run, built);
+    warn_of_oddities(run, built);
+    run->dirty = true;
+    ksv_status status = remember_segment(run, built->file.segment_id, error);
+    if (status == KSV_OK)
+        status = segment_files_publish(&built->sidecars, f->queue, error);
+    if (status != KSV_OK) {
+        built_file_release(&f->builder, built);
+        return status;
+    }
+    return state_put_file(&run->state, planned, built, error);
+}
+
+static ksv_status index_file(files_run *f, const planned_file *planned,
+                             ksv_error *error)
 {
     built_file built;
     ksv_error problem;
     error_clear(&problem);
-    ksv_status status = file_builder_run(
-        builder, planned, run->state.next_segment_id, &built, &problem);
-    if (status != KSV_OK && built.failed_alone) {
-        keep_failure(run, &problem);
+    ksv_status status = file_window_take(f->window, &built, &problem);
+    if (status == KSV_OK)
+        return put_file(f, planned, &built, error);
+    if (built.failed_alone) {
+        keep_failure(f->run, &problem);
         return KSV_OK;
     }
-    if (status != KSV_OK) {
-        if (error != NULL)
-            *error = problem;
-        return status;
-    }
-    count_file(run, &built);
-    warn_of_oddities(run, &built);
-    run->dirty = true;
-    status = remember_segment(run, built.file.segment_id, error);
-    if (status != KSV_OK) {
-        catalog_file_release(&run->allocator, &built.file);
-        return status;
-    }
-    return state_put_file(&run->state, planned, &built, error);
+    if (error != NULL)
+        *error = problem;
+    return status;
 }
 
 static void drop_file(build_run *run, const planned_file *planned)
@@ -127,12 +147,13 @@ static void drop_file(build_run *run, const planned_file *planned)
     }
 }
 
-static ksv_status do_planned(build_run *run, file_builder *builder,
-                             const planned_file *planned, ksv_error *error)
+static ksv_status do_planned(files_run *f, const planned_file *planned,
+                             ksv_error *error)
 {
+    build_run *run = f->run;
     switch (planned->action) {
     case PLAN_INDEX:
-        return index_file(run, builder, planned, error);
+        return index_file(f, planned, error);
     case PLAN_KEEP:
     case PLAN_REFRESH:
         run->report->files_unchanged++;
@@ -147,23 +168,41 @@ static ksv_status do_planned(build_run *run, file_builder *builder,
     return KSV_OK;
 }
 
+static ksv_status do_all(files_run *f, ksv_error *error)
+{
+    build_run *run = f->run;
+    KSV_TRY(publish_queue_open(f->sidecars, &run->allocator, &f->queue, error));
+    KSV_TRY(file_window_open(&f->builder, &run->plan, run->options.memory_bytes,
+                             run->state.next_segment_id, &f->window, error));
+    for (size_t i = 0; i < run->plan.count; i++)
+        KSV_TRY(do_planned(f, &run->plan.files[i], error));
+    return publish_queue_finish(f->queue, error);
+}
+
 ksv_status build_run_files(build_run *run, ksv_error *error)
 {
-    file_builder builder = {.place = build_run_place(run),
-                            .spec = run->spec,
-                            .options = &run->options,
-                            .progress = &run->progress,
-                            .parameters = &run->state.parameters};
+    unsigned threads = run->options.threads;
+    files_run f = {
+        .run = run,
+        .builder = {.place = build_run_place(run),
+                    .spec = run->spec,
+                    .options = &run->options,
+                    .progress = &run->progress,
+                    .parameters = &run->state.parameters,
+                    .threads = threads > 0 ? threads : processor_count()}};
+    size_t files = 0;
     for (size_t i = 0; i < run->plan.count; i++) {
         if (run->plan.files[i].action != PLAN_INDEX)
             continue;
-        builder.total_bytes += run->plan.files[i].size_bytes;
-        run->progress.now.files_total++;
+        f.builder.total_bytes += run->plan.files[i].size_bytes;
+        files++;
     }
-    run->progress.now.bytes_total = builder.total_bytes;
-    for (size_t i = 0; i < run->plan.count; i++)
-        KSV_TRY(do_planned(run, &builder, &run->plan.files[i], error));
-    return KSV_OK;
+    f.sidecars = 2 * files;
+    build_progress_expect(&run->progress, files, f.builder.total_bytes);
+    ksv_status status = do_all(&f, error);
+    file_window_close(f.window);
+    publish_queue_close(f.queue);
+    return status;
 }
 
 /* Keys that the segments of this run hold together. */

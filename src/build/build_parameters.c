@@ -2,6 +2,7 @@
 /* Settles the parameters of an index: its own, or those of the options. */
 #include <string.h>
 
+#include "base/coding.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "build/build_run.h"
@@ -33,6 +34,29 @@ static ksv_status try_reader(build_run *run, ksv_error *error)
     return KSV_OK;
 }
 
+/* Different numbers from one seed. */
+static void derive(const uint8_t seed[16], uint8_t role, uint8_t out[16])
+{
+    uint8_t text[16 + 2];
+    memcpy(text, seed, 16);
+    text[16] = role;
+    for (uint8_t half = 0; half < 2; half++) {
+        text[17] = half;
+        store_u64(out + 8 * half, hash_checksum64(text, sizeof text));
+    }
+}
+
+static void choose_identity(catalog_parameters *p, const uint8_t *seed)
+{
+    if (seed == NULL) {
+        hash_random_id(p->index_id);
+        hash_random_id(p->hasher.key);
+        return;
+    }
+    derive(seed, 'i', p->index_id);
+    derive(seed, 'k', p->hasher.key);
+}
+
 static ksv_status take_new(build_run *run, ksv_error *error)
 {
     catalog_parameters *p = &run->state.parameters;
@@ -55,8 +79,7 @@ static ksv_status take_new(build_run *run, ksv_error *error)
     }
     buffer_release(&stored);
     KSV_TRY(status);
-    hash_random_id(p->index_id);
-    hash_random_id(p->hasher.key);
+    choose_identity(p, options->index_seed);
     p->hasher.kind = options->hash != 0 ? options->hash : KSV_HASH_XXH3;
     p->hash_bits = 0;
     p->organisation = KSV_ORGANISATION_HASH;

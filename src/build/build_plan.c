@@ -6,8 +6,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "catalog/file_identity.h"
+#include "catalog/catalog_names.h"
 #include "io/file.h"
+#include "segment/data_identity.h"
 #include "segment/segment_check.h"
 
 void build_plan_init(build_plan *plan, const ksv_allocator *allocator)
@@ -100,11 +101,13 @@ static ksv_status plan_known(build_plan *plan, const plan_request *request,
                              planned_file *file, ksv_error *error)
 {
     const catalog_file *known = &request->state->files[file->known];
-    file_identity identity;
+    data_identity found;
     ksv_error problem;
     error_clear(&problem);
-    ksv_status status = file_identity_check(request->place.fs, file->open_path,
-                                            known, &identity, &problem);
+    ksv_status status = data_identity_check(&request->place, known,
+                                            file->open_path, &found, &problem);
+    file_identity identity = found.identity;
+    file->info = found.info;
     if (status == KSV_ERROR_MEMORY)
         return error_set_memory(error);
     if (status != KSV_OK)
@@ -149,6 +152,19 @@ static ksv_status look_at(build_plan *plan, const plan_request *request,
     return KSV_OK;
 }
 
+/* A name that the index gives to files of its own would cost the user's file
+ * its life when the index is cleaned up. */
+static ksv_status refuse_own_name(const planned_file *file, ksv_error *error)
+{
+    uint64_t number;
+    if (strchr(file->relative_path, '/') != NULL ||
+        name_parse(file->relative_path, &number) == NAME_FOREIGN)
+        return KSV_OK;
+    return error_set(error, KSV_ERROR_ARGUMENT, file->given_path,
+                     "lies in the index directory and has the name of a file "
+                     "of the index");
+}
+
 /* Fills in the identity of a named file; false in `*is_new` when the plan has
  * it already. */
 static ksv_status identify(build_plan *plan, const plan_request *request,
@@ -165,6 +181,7 @@ static ksv_status identify(build_plan *plan, const plan_request *request,
                                       &file->relative_path, error);
     memory_free_string(a, canonical);
     KSV_TRY(status);
+    KSV_TRY(refuse_own_name(file, error));
     for (planned_file *other = plan->files; other < file; other++)
         if (other->relative_path != NULL &&
             strcmp(other->relative_path, file->relative_path) == 0)

@@ -9,41 +9,73 @@
 
 #define REPORT_INTERVAL_NS 100000000u
 
-void build_progress_init(build_progress *progress, ksv_progress_fn report,
-                         void *ctx)
+ksv_status build_progress_init(build_progress *progress, ksv_progress_fn report,
+                               void *ctx, ksv_error *error)
 {
     memset(progress, 0, sizeof *progress);
+    KSV_TRY(mutex_init(&progress->lock, error));
     progress->report = report;
     progress->ctx = ctx;
     progress->now.file = "";
     progress->start_ns = clock_monotonic_ns();
     progress->next_report_ns = progress->start_ns;
+    return KSV_OK;
 }
 
-void build_progress_begin_file(build_progress *progress, const char *file)
+void build_progress_release(build_progress *progress)
 {
-    progress->now.file = file;
+    mutex_release(&progress->lock);
 }
 
-void build_progress_end_file(build_progress *progress, uint64_t file_bytes)
+void build_progress_expect(build_progress *progress, size_t files,
+                           uint64_t bytes)
 {
-    progress->bytes_before_file += file_bytes;
-    progress->now.bytes_done = progress->bytes_before_file;
+    mutex_lock(&progress->lock);
+    progress->now.files_total = files;
+    progress->now.bytes_total = bytes;
+    mutex_unlock(&progress->lock);
+}
+
+void build_progress_end_file(build_progress *progress, uint64_t bytes)
+{
+    mutex_lock(&progress->lock);
+    progress->now.bytes_done += bytes;
     progress->now.files_done++;
+    mutex_unlock(&progress->lock);
 }
 
-ksv_status build_progress_update(build_progress *progress, uint64_t file_bytes,
-                                 ksv_error *error)
+void build_progress_stop(build_progress *progress)
 {
-    if (progress->report == NULL)
-        return KSV_OK;
+    mutex_lock(&progress->lock);
+    progress->stopped = true;
+    mutex_unlock(&progress->lock);
+}
+
+/* Called with the lock, so that reports never meet. */
+static void report_if_due(build_progress *progress)
+{
+    if (progress->report == NULL || progress->stopped)
+        return;
     uint64_t now_ns = clock_monotonic_ns();
     if (now_ns < progress->next_report_ns)
-        return KSV_OK;
+        return;
     progress->next_report_ns = now_ns + REPORT_INTERVAL_NS;
-    progress->now.bytes_done = progress->bytes_before_file + file_bytes;
     progress->now.elapsed_ns = now_ns - progress->start_ns;
-    if (!progress->report(progress->ctx, &progress->now))
+    progress->stopped = !progress->report(progress->ctx, &progress->now);
+}
+
+ksv_status build_progress_add(build_progress *progress, const char *file,
+                              uint64_t bytes, uint64_t records,
+                              ksv_error *error)
+{
+    mutex_lock(&progress->lock);
+    progress->now.file = file;
+    progress->now.bytes_done += bytes;
+    progress->now.records += records;
+    report_if_due(progress);
+    bool stopped = progress->stopped;
+    mutex_unlock(&progress->lock);
+    if (stopped)
         return error_set(error, KSV_ERROR_CANCELLED, NULL, "stopped");
     return KSV_OK;
 }

@@ -20,9 +20,9 @@ void ksv_build_options_init(ksv_build_options *options)
     memset(options, 0, sizeof *options);
 }
 
-static void start_run(build_run *run, const char *directory,
-                      const ksv_build_options *options,
-                      ksv_build_report *report)
+static ksv_status start_run(build_run *run, const char *directory,
+                            const ksv_build_options *options,
+                            ksv_build_report *report, ksv_error *error)
 {
     memset(run, 0, sizeof *run);
     run->options = *options;
@@ -33,12 +33,13 @@ static void start_run(build_run *run, const char *directory,
     run->report = report;
     error_clear(&run->first_failure);
     build_plan_init(&run->plan, &run->allocator);
-    build_progress_init(&run->progress, options->progress,
-                        options->progress_ctx);
+    return build_progress_init(&run->progress, options->progress,
+                               options->progress_ctx, error);
 }
 
 static void end_run(build_run *run)
 {
+    build_progress_release(&run->progress);
     build_plan_release(&run->plan);
     scan_spec_destroy(run->spec);
     if (run->has_state)
@@ -149,7 +150,8 @@ static ksv_status run_build(const char *directory, const char *const *files,
         report = &unused;
     memset(report, 0, sizeof *report);
     build_run run;
-    start_run(&run, directory, options != NULL ? options : &defaults, report);
+    KSV_TRY(start_run(&run, directory, options != NULL ? options : &defaults,
+                      report, error));
     ksv_status status = is_update ? require_index(&run, error) : KSV_OK;
     if (status == KSV_OK)
         status = work(&run, files, file_count, is_update, error);

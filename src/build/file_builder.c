@@ -7,11 +7,12 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/thread_pool.h"
+#include "build/record_taker.h"
 #include "catalog/file_identity.h"
 #include "datafile/points_writer.h"
 #include "io/atomic_file.h"
 #include "scan/file_scan.h"
-#include "segment/segment_writer.h"
 #include "sort/entry_sorter.h"
 
 /* How much larger than its first build an index may become before lookups read
@@ -23,55 +24,67 @@ enum {
     HASH_BITS_MAX = 48
 };
 
+/* Bytes of a record, as a guess at the number of records. */
+#define USUAL_RECORD_BYTES 24
+
+/* Fewer entries are sorted before other threads would have begun. */
+#define ENTRIES_WORTH_THREADS 200000
+
+/* Content and memory that a thread more is worth while a file is scanned. */
+#define WORKER_CONTENT_BYTES ((uint64_t)2 << 20)
+#define WORKER_MEMORY_BYTES ((uint64_t)16 << 20)
+
 typedef struct file_run {
     file_builder *builder;
     const planned_file *planned;
+    const file_means *means;
     built_file *out;
+    thread_pool *pool; /* or NULL */
+    unsigned workers;  /* of the scan */
+    record_taker *takers;
     entry_sorter *sorter;
-    atomic_file *points_file; /* when the data file is compressed */
-    points_writer *points;
+    points_writer *points; /* when the data file is compressed */
+    uint64_t told_bytes;   /* of progress */
+    uint64_t told_records;
 } file_run;
 
-static ksv_status take_record(file_run *run, const scan_record *record,
-                              ksv_error *error)
+static ksv_status take_records(void *ctx, unsigned worker, uint64_t chunk,
+                               const scan_record *records, size_t count,
+                               ksv_error *error)
 {
-    built_file *out = run->out;
-    if (record->kind == SCAN_RECORD_BAD) {
-        if (out->file.bad_records++ == 0)
-            out->first_bad = record->offset;
-        return KSV_OK;
-    }
-    out->file.records++;
-    if (record->kind == SCAN_RECORD_KEYED) {
-        if (record->length > out->file.longest_record_bytes)
-            out->file.longest_record_bytes = record->length;
-        uint64_t hash = ksv_hash(&run->builder->parameters->hasher, record->key,
-                                 record->key_bytes);
-        return entry_sorter_add(run->sorter, hash, record->offset, error);
-    }
-    if (out->file.records_without_key++ == 0)
-        out->first_without_key = record->offset;
-    if (run->builder->options->strict)
-        return error_set_at(error, KSV_ERROR_DATA, run->planned->given_path,
-                            record->offset, "record has no key");
-    return KSV_OK;
-}
-
-static ksv_status take_records(void *ctx, const scan_record *records,
-                               size_t count, ksv_error *error)
-{
+    (void)chunk;
     file_run *run = ctx;
-    for (size_t i = 0; i < count; i++)
-        KSV_TRY(take_record(run, &records[i], error));
-    run->builder->progress->now.records += count;
-    return KSV_OK;
+    return record_taker_take(&run->takers[worker], records, count, error);
 }
 
+static ksv_status tell_progress(file_run *run, uint64_t bytes, uint64_t records,
+                                ksv_error *error)
+{
+    uint64_t more_bytes = bytes - run->told_bytes;
+    uint64_t more_records = records - run->told_records;
+    run->told_bytes = bytes;
+    run->told_records = records;
+    return build_progress_add(run->builder->progress, run->planned->given_path,
+                              more_bytes, more_records, error);
+}
+
+/* Of the records only those of the caller's thread can be told meanwhile. */
 static ksv_status take_progress(void *ctx, uint64_t disk_bytes,
                                 ksv_error *error)
 {
     file_run *run = ctx;
-    return build_progress_update(run->builder->progress, disk_bytes, error);
+    const record_counts *mine = &run->takers[0].counts;
+    return tell_progress(run, disk_bytes, mine->records + mine->bad_records,
+                         error);
+}
+
+/* Without it, too, all is done: alone it takes longer. */
+static void open_pool(file_run *run)
+{
+    if (run->pool == NULL && run->means->threads > 1 &&
+        thread_pool_open(run->means->threads, run->builder->place.allocator,
+                         &run->pool, NULL) != KSV_OK)
+        run->pool = NULL;
 }
 
 /* How far apart access points are: a read inflates half of it on average. */
@@ -83,33 +96,29 @@ static ksv_status open_points(void *ctx, datafile_kind kind,
     file_run *run = ctx;
     const segment_place *place = &run->builder->place;
     const catalog_segment *segment = &run->out->segment;
+    atomic_file **file = &run->out->sidecars.points;
     char name[CATALOG_NAME_BYTES];
     catalog_sidecar_name(segment->id, CATALOG_POINTS_ENDING, name);
     KSV_TRY(atomic_file_create(place->fs, place->directory, name,
-                               place->allocator, &run->points_file, error));
-    KSV_TRY(points_writer_open(atomic_file_handle(run->points_file), kind,
+                               place->allocator, file, error));
+    KSV_TRY(points_writer_open(atomic_file_handle(*file), kind,
                                segment->points_id, POINTS_SPACING_BYTES,
                                place->allocator, &run->points, error));
     *writer = run->points;
     return KSV_OK;
 }
 
-/* Access points are of use only to records with keys. */
-static ksv_status publish_points(file_run *run, ksv_error *error)
+static ksv_status finish_points(file_run *run, ksv_error *error)
 {
     if (run->points == NULL)
         return KSV_OK;
     KSV_TRY(points_writer_finish(run->points, run->out->file.size_bytes,
                                  run->out->file.fingerprint, error));
-    ksv_file *file = atomic_file_handle(run->points_file);
+    ksv_file *file = atomic_file_handle(run->out->sidecars.points);
     ksv_file_info info;
     KSV_TRY(file->ops->info(file, &info, error));
     run->out->segment.points_bytes = info.size_bytes;
-    points_writer_close(run->points);
-    run->points = NULL;
-    atomic_file *whole = run->points_file;
-    run->points_file = NULL;
-    return atomic_file_publish(whole, error);
+    return KSV_OK;
 }
 
 /* Bits to keep of a hash: enough for the index that this first file with keys
@@ -158,30 +167,63 @@ static ksv_status fill_file(file_run *run, file_scan_result *scanned,
     return KSV_OK;
 }
 
+/* Sorts with other threads, if that is worth it, and writes. */
+static ksv_status sort_and_write(file_run *run, ksv_error *error)
+{
+    file_builder *builder = run->builder;
+    bool alone = entry_sorter_count(run->sorter) < ENTRIES_WORTH_THREADS;
+    if (!alone)
+        open_pool(run);
+    ksv_status status = entry_sorter_finish(
+        run->sorter, builder->parameters->hash_bits, alone ? NULL : run->pool,
+        run->means->threads, error);
+    if (status == KSV_OK)
+        status = segment_write(&builder->place, run->sorter,
+                               run->out->file.content_bytes, &run->out->segment,
+                               &run->out->sidecars, error);
+    entry_sorter_close(run->sorter);
+    run->sorter = NULL;
+    return status;
+}
+
 static ksv_status write_segment(file_run *run, ksv_error *error)
 {
     file_builder *builder = run->builder;
-    size_t entries = entry_sorter_count(run->sorter);
+    uint64_t entries = entry_sorter_count(run->sorter);
     if (entries == 0)
         return KSV_OK;
     if (builder->parameters->hash_bits == 0)
         builder->parameters->hash_bits =
             choose_hash_bits(builder, run->out, entries);
-    KSV_TRY(entry_sorter_finish(run->sorter, builder->parameters->hash_bits,
-                                error));
-    KSV_TRY(segment_write(&builder->place, run->sorter,
-                          run->out->file.content_bytes, &run->out->segment,
-                          error));
+    KSV_TRY(sort_and_write(run, error));
     run->out->file.segment_id = run->out->segment.id;
-    ksv_status status = publish_points(run, error);
-    if (status != KSV_OK)
-        segment_remove(&builder->place, run->out->segment.id);
-    return status;
+    return finish_points(run, error);
+}
+
+/* Adds up what the workers have counted; whether adding an entry failed. */
+static bool sum_up(file_run *run)
+{
+    record_counts sum;
+    bool adding_failed = false;
+    record_counts_init(&sum);
+    for (unsigned i = 0; i < run->workers; i++) {
+        record_counts_add(&sum, &run->takers[i].counts);
+        adding_failed = adding_failed || run->takers[i].adding_failed;
+    }
+    built_file *out = run->out;
+    out->file.records = sum.records;
+    out->file.records_without_key = sum.records_without_key;
+    out->file.bad_records = sum.bad_records;
+    out->file.longest_record_bytes = sum.longest_record_bytes;
+    out->first_without_key = sum.first_without_key;
+    out->first_bad = sum.first_bad;
+    return adding_failed;
 }
 
 static ksv_status scan_and_write(file_run *run, ksv_error *error)
 {
     file_builder *builder = run->builder;
+    built_file *out = run->out;
     file_scan scan = {.fs = builder->place.fs,
                       .path = run->planned->open_path,
                       .given_path = run->planned->given_path,
@@ -190,42 +232,114 @@ static ksv_status scan_and_write(file_run *run, ksv_error *error)
                       .allocator = builder->place.allocator,
                       .ignore_trailing_garbage =
                           builder->options->ignore_trailing_garbage,
-                      .threads = builder->options->threads,
-                      .records = take_records,
+                      .threads = run->means->threads,
+                      .pool = run->pool,
+                      .chunk_records = take_records,
+                      .chunk_workers = run->workers,
                       .progress = take_progress,
                       .points = open_points,
                       .ctx = run};
     file_scan_result scanned;
     ksv_status status = file_scan_run(&scan, &scanned, error);
-    run->out->failed_alone = status != KSV_OK && status != KSV_ERROR_MEMORY &&
-                             status != KSV_ERROR_CANCELLED;
+    bool adding_failed = sum_up(run);
+    out->failed_alone = status != KSV_OK && status != KSV_ERROR_MEMORY &&
+                        status != KSV_ERROR_CANCELLED && !adding_failed;
     if (status == KSV_OK)
         status = fill_file(run, &scanned, error);
-    run->out->warnings = scanned.warnings;
+    out->warnings = scanned.warnings;
     buffer_release(&scanned.layout);
+    if (status == KSV_OK)
+        status =
+            tell_progress(run, run->told_bytes,
+                          out->file.records + out->file.bad_records, error);
     if (status == KSV_OK)
         status = write_segment(run, error);
     return status;
 }
 
+static ksv_status open_sorter(file_run *run, ksv_error *error)
+{
+    const segment_place *place = &run->builder->place;
+    char name[CATALOG_NAME_BYTES];
+    catalog_sidecar_name(run->out->segment.id, "", name);
+    entry_sorter_options options = {
+        .allocator = place->allocator,
+        .memory_bytes = run->means->memory_bytes,
+        .expected_entries = run->planned->size_bytes / USUAL_RECORD_BYTES + 1,
+        .adders = run->workers,
+        .fs = place->fs,
+        .directory = place->directory,
+        .spill_name = name};
+    return entry_sorter_open(&options, &run->sorter, error);
+}
+
+/* As many workers as the file and the memory are worth. */
+static unsigned choose_workers(const file_run *run)
+{
+    uint64_t most = run->planned->size_bytes / WORKER_CONTENT_BYTES;
+    uint64_t room = run->means->memory_bytes / WORKER_MEMORY_BYTES;
+    if (most > room)
+        most = room;
+    if (most > run->means->threads)
+        most = run->means->threads;
+    return most > 1 ? (unsigned)most : 1;
+}
+
+static ksv_status open_takers(file_run *run, ksv_error *error)
+{
+    const file_builder *builder = run->builder;
+    run->takers = memory_zalloc_array(builder->place.allocator, run->workers,
+                                      sizeof *run->takers);
+    if (run->takers == NULL)
+        return error_set_memory(error);
+    KSV_TRY(open_sorter(run, error));
+    for (unsigned i = 0; i < run->workers; i++) {
+        run->takers[i] =
+            (record_taker){.hasher = &builder->parameters->hasher,
+                           .given_path = run->planned->given_path,
+                           .adder = entry_sorter_adder(run->sorter, i),
+                           .strict = builder->options->strict};
+        record_counts_init(&run->takers[i].counts);
+    }
+    return KSV_OK;
+}
+
 ksv_status file_builder_run(file_builder *builder, const planned_file *planned,
-                            uint64_t segment_id, built_file *out,
-                            ksv_error *error)
+                            uint64_t segment_id, const file_means *means,
+                            built_file *out, ksv_error *error)
 {
     memset(out, 0, sizeof *out);
     out->first_without_key = KSV_NO_OFFSET;
     out->first_bad = KSV_NO_OFFSET;
-    file_run run = {.builder = builder, .planned = planned, .out = out};
+    file_run run = {
+        .builder = builder, .planned = planned, .means = means, .out = out};
     out->segment.id = segment_id;
     segment_ids(builder->parameters, &out->segment);
-    KSV_TRY(entry_sorter_open(builder->place.allocator, &run.sorter, error));
-    build_progress_begin_file(builder->progress, planned->given_path);
-    ksv_status status = scan_and_write(&run, error);
+    run.workers = choose_workers(&run);
+    if (run.workers > 1)
+        open_pool(&run);
+    ksv_status status = open_takers(&run, error);
+    if (status == KSV_OK)
+        status = scan_and_write(&run, error);
     points_writer_close(run.points);
-    atomic_file_abandon(run.points_file);
-    build_progress_end_file(builder->progress, planned->size_bytes);
+    /* Access points are of use only to records with keys. */
+    if (out->file.segment_id == 0)
+        segment_files_abandon(&out->sidecars);
+    uint64_t told = run.told_bytes;
+    build_progress_end_file(builder->progress, planned->size_bytes > told
+                                                   ? planned->size_bytes - told
+                                                   : 0);
     entry_sorter_close(run.sorter);
+    thread_pool_close(run.pool);
+    memory_free(builder->place.allocator, run.takers,
+                run.workers * sizeof *run.takers);
     if (status != KSV_OK)
-        catalog_file_release(builder->place.allocator, &out->file);
+        built_file_release(builder, out);
     return status;
+}
+
+void built_file_release(const file_builder *builder, built_file *built)
+{
+    segment_files_abandon(&built->sidecars);
+    catalog_file_release(builder->place.allocator, &built->file);
 }

@@ -12,25 +12,29 @@
 #include "build/build_progress.h"
 #include "catalog/catalog.h"
 #include "scan/scan_spec.h"
-#include "segment/segment.h"
+#include "segment/segment_writer.h"
 
-/* Shared by all files of a build. Borrowed members. */
+/* Shared by all files of a build, and constant while several are indexed at
+ * once. Borrowed members. */
 typedef struct file_builder {
     segment_place place;
     const scan_spec *spec;
     const ksv_build_options *options;
     build_progress *progress;
-    /* Of the index; `hash_bits` 0 is set when the first key is met. */
+    /* Of the index; `hash_bits` 0 is set when the first key is met: no two
+     * files may be indexed at once before. */
     catalog_parameters *parameters;
-    /* Bytes of all files to be indexed, and of those indexed so far: to guess
-     * the number of keys of the whole from the first file. */
+    /* Bytes of all files to be indexed: to guess the number of keys of the
+     * whole from the first file. */
     uint64_t total_bytes;
+    unsigned threads; /* at least 1 */
 } file_builder;
 
 /* What came of a file. */
 typedef struct built_file {
     catalog_file file;          /* owns its strings; ordinal is not filled */
     catalog_segment segment;    /* when file.segment_id is not 0 */
+    segment_files sidecars;     /* likewise; not published yet */
     uint64_t first_without_key; /* offset, or KSV_NO_OFFSET */
     uint64_t first_bad;
     unsigned warnings; /* DATAFILE_NO_END_MARKER and the like */
@@ -38,9 +42,18 @@ typedef struct built_file {
     bool failed_alone;
 } built_file;
 
+/* What a file may use. */
+typedef struct file_means {
+    uint64_t memory_bytes;
+    unsigned threads; /* at least 1 */
+} file_means;
+
 /* Indexes `planned` as segment `segment_id`. On failure nothing stays. */
 ksv_status file_builder_run(file_builder *builder, const planned_file *planned,
-                            uint64_t segment_id, built_file *out,
-                            ksv_error *error);
+                            uint64_t segment_id, const file_means *means,
+                            built_file *out, ksv_error *error);
+
+/* Frees what a built file has that was not taken over. */
+void built_file_release(const file_builder *builder, built_file *built);
 
 #endif

@@ -34,11 +34,12 @@ ksv_status file_identity_path(const ksv_file_system *fs, const char *directory,
     return *out != NULL ? KSV_OK : error_set_memory(error);
 }
 
+/* But for the number of the device. */
 static bool facts_match(const catalog_file *file, const ksv_file_info *info)
 {
-    return info->mtime_ns == file->mtime_ns &&
-           info->ctime_ns == file->ctime_ns && info->inode == file->inode &&
-           info->device == file->device;
+    return info->size_bytes == file->size_bytes &&
+           info->mtime_ns == file->mtime_ns &&
+           info->ctime_ns == file->ctime_ns && info->inode == file->inode;
 }
 
 static ksv_status compare_content(ksv_file *opened, const catalog_file *file,
@@ -53,8 +54,9 @@ static ksv_status compare_content(ksv_file *opened, const catalog_file *file,
     KSV_TRY(status);
     if (memcmp(fingerprint, file->fingerprint, sizeof fingerprint) != 0)
         return KSV_OK;
-    *identity = info->size_bytes == file->size_bytes ? FILE_IDENTITY_TOUCHED
-                                                     : FILE_IDENTITY_GROWN;
+    *identity = facts_match(file, info)                ? FILE_IDENTITY_SAME
+                : info->size_bytes == file->size_bytes ? FILE_IDENTITY_TOUCHED
+                                                       : FILE_IDENTITY_GROWN;
     return KSV_OK;
 }
 
@@ -78,7 +80,7 @@ ksv_status file_identity_check(const ksv_file_system *fs, const char *path,
     }
     if (info.kind != KSV_FILE_REGULAR || info.size_bytes < file->size_bytes)
         return KSV_OK;
-    if (info.size_bytes == file->size_bytes && facts_match(file, &info)) {
+    if (facts_match(file, &info) && info.device == file->device) {
         *identity = FILE_IDENTITY_SAME;
         return KSV_OK;
     }

@@ -9,9 +9,11 @@
 #include "catalog/catalog.h"
 
 typedef enum file_identity {
-    /* Size, times and inode are those recorded. */
+    /* Size, times and inode are those recorded, the device as well or the
+     * fingerprint instead: device numbers change when a system starts anew. */
     FILE_IDENTITY_SAME = 0,
-    /* Times or inode differ, size and fingerprint do not: touched, copied. */
+    /* Times or inode differ, size and fingerprint do not: touched or copied, or
+     * changed where the fingerprint has no sample. */
     FILE_IDENTITY_TOUCHED = 1,
     FILE_IDENTITY_CHANGED = 2,
     /* Longer than recorded, with the recorded fingerprint as its beginning. */

@@ -140,7 +140,7 @@ ksv_status bgzf_stream_open(ksv_file *file, unsigned threads,
     if (s->batches == NULL)
         status = error_set_memory(error);
     for (size_t i = 0; i < s->capacity && status == KSV_OK; i++) {
-        s->batches[i] = memory_zalloc(&a, sizeof *s->batches[i]);
+        s->batches[i] = memory_alloc(&a, sizeof *s->batches[i]);
         if (s->batches[i] == NULL)
             status = error_set_memory(error);
         else
@@ -191,6 +191,7 @@ static ksv_status fill_batch(bgzf_stream *s, ksv_error *error)
                                   BATCH_INPUT_BYTES - have, &got, error));
     b->file_offset = s->next_offset;
     b->in_bytes = have + got;
+    memset(b->in + b->in_bytes, 0, INFLATE_INPUT_PADDING);
     find_blocks(b);
     s->next_offset += b->blocks_end;
     s->all_read = b->is_last;

@@ -32,8 +32,10 @@ struct points_writer;
 
 /* How to read compressed content; all zero is a choice. */
 typedef struct datafile_stream_options {
-    /* That inflate BGZF blocks, besides the caller's; 0 and 1: none. Content
-     * and points are the same for any number. */
+    /* That inflate BGZF blocks, besides the caller's; 0 and 1: none. With 2 or
+     * more another gzip file is inflated by one, ahead of the caller. Content,
+     * points and errors are the same for any number, and with as few threads
+     * as the system has room for. */
     unsigned threads;
     /* Bytes after the last gzip member are no error. */
     bool ignore_trailing_garbage;

@@ -14,7 +14,7 @@
  * the block. */
 #define BLOCK_HEADER_BYTES ((uint64_t)INFLATE_INPUT_WANTED)
 
-static size_t buffer_bytes(const gzip_decoder *d)
+size_t gzip_decoder_buffer_bytes(const gzip_decoder *d)
 {
     return INFLATE_WINDOW_BYTES + d->piece_bytes + INFLATE_OUTPUT_SLACK;
 }
@@ -34,9 +34,10 @@ ksv_status gzip_decoder_open(gzip_decoder *d, ksv_file *file,
     d->allocator = *allocator;
     d->piece_bytes = piece_bytes;
     d->check_members = true;
-    d->buffer = memory_zalloc(allocator, buffer_bytes(d));
-    if (d->buffer == NULL)
+    d->own_buffer = memory_alloc(allocator, gzip_decoder_buffer_bytes(d));
+    if (d->own_buffer == NULL)
         return error_set_memory(error);
+    d->buffer = d->own_buffer;
     inflate_init(&d->inflate);
     restart_output(d, 0);
     return gzip_input_open(&d->input, file, input_bytes, allocator, error);
@@ -44,8 +45,9 @@ ksv_status gzip_decoder_open(gzip_decoder *d, ksv_file *file,
 
 void gzip_decoder_close(gzip_decoder *d)
 {
-    if (d->buffer != NULL)
-        memory_free(&d->allocator, d->buffer, buffer_bytes(d));
+    if (d->own_buffer != NULL)
+        memory_free(&d->allocator, d->own_buffer, gzip_decoder_buffer_bytes(d));
+    d->own_buffer = NULL;
     d->buffer = NULL;
     gzip_input_close(&d->input, &d->allocator);
 }
@@ -275,20 +277,26 @@ ksv_status gzip_decoder_run(gzip_decoder *d, uint64_t content_limit,
     return KSV_OK;
 }
 
-void gzip_decoder_make_room(gzip_decoder *d)
+void gzip_decoder_move_to(gzip_decoder *d, uint8_t *buffer)
 {
     inflater *s = &d->inflate;
     const size_t held = (size_t)(s->out - d->buffer);
-    if (held <= INFLATE_WINDOW_BYTES)
-        return;
-    const size_t drop = held - INFLATE_WINDOW_BYTES;
-    memmove(d->buffer, d->buffer + drop, INFLATE_WINDOW_BYTES);
-    s->out -= drop;
-    s->history =
-        (size_t)(s->history - d->buffer) > drop ? s->history - drop : d->buffer;
+    const size_t kept =
+        held < INFLATE_WINDOW_BYTES ? held : INFLATE_WINDOW_BYTES;
+    const uint8_t *from = d->buffer + (held - kept);
+    memmove(buffer, from, kept);
+    s->history = s->history > from ? buffer + (s->history - from) : buffer;
     if (s->marks != NULL)
-        s->marks_end -= drop;
-    d->checked -= drop;
+        s->marks_end = buffer + (s->marks_end - from);
+    s->out = buffer + kept;
+    d->checked = buffer + (d->checked - from);
+    d->buffer = buffer;
+}
+
+void gzip_decoder_make_room(gzip_decoder *d)
+{
+    if ((size_t)(d->inflate.out - d->buffer) > INFLATE_WINDOW_BYTES)
+        gzip_decoder_move_to(d, d->buffer);
 }
 
 const uint8_t *gzip_decoder_content(const gzip_decoder *d, uint64_t from)

@@ -38,7 +38,8 @@ typedef struct gzip_decoder {
     inflater inflate;
     gzip_header header;
     gzip_phase phase;
-    uint8_t *buffer;
+    uint8_t *buffer; /* its own, or another's: see gzip_decoder_move_to() */
+    uint8_t *own_buffer;
     size_t piece_bytes;
     const uint8_t *checked; /* the member's checksum covers what is before */
     uint64_t content;       /* offset in the content, of inflate.out */
@@ -73,6 +74,12 @@ ksv_status gzip_decoder_run(gzip_decoder *d, uint64_t content_limit,
 /* Makes the buffer empty but for a window, so that at least piece_bytes fit
  * after it: what it held moves or goes. */
 void gzip_decoder_make_room(gzip_decoder *d);
+
+/* The same, into another buffer of gzip_decoder_buffer_bytes() bytes, which is
+ * borrowed until the decoder moves on or is closed. The one before is not
+ * changed, but for its being the same. */
+void gzip_decoder_move_to(gzip_decoder *d, uint8_t *buffer);
+size_t gzip_decoder_buffer_bytes(const gzip_decoder *d);
 
 /* Content from offset `from` (no more than the buffer holds) to
  * `d->content`. */

@@ -18,7 +18,7 @@ ksv_status gzip_input_open(gzip_input *input, ksv_file *file,
     memset(input, 0, sizeof *input);
     input->file = file;
     input->buffer =
-        memory_zalloc(allocator, capacity_bytes + INFLATE_INPUT_PADDING);
+        memory_alloc(allocator, capacity_bytes + INFLATE_INPUT_PADDING);
     if (input->buffer == NULL)
         return error_set_memory(error);
     input->capacity = capacity_bytes;
@@ -65,6 +65,7 @@ ksv_status gzip_input_fill(gzip_input *input, ksv_error *error)
     size_t got;
     KSV_TRY(input->file->ops->read_at(input->file, input->end_offset,
                                       input->buffer + left, size, &got, error));
+    memset(input->buffer + left + got, 0, INFLATE_INPUT_PADDING);
     input->end += got;
     input->end_offset += got;
     input->at_end = got < size;

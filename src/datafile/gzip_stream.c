@@ -8,7 +8,9 @@
 #include "base/memory.h"
 #include "datafile/bgzf_stream.h"
 #include "datafile/compression.h"
+#include "datafile/gzip_ahead.h"
 #include "datafile/gzip_decoder.h"
+#include "datafile/gzip_piece.h"
 #include "datafile/gzip_points.h"
 
 #define INPUT_BYTES ((size_t)256 << 10)
@@ -18,10 +20,12 @@ struct gzip_stream {
     ksv_allocator allocator;
     ksv_file *file;
     datafile_kind kind;
-    gzip_decoder decoder;
+    gzip_decoder decoder;  /* not to be looked at while `ahead` is there */
     gzip_points *points;   /* or NULL */
     bgzf_stream *parallel; /* or NULL */
-    bool at_end;
+    gzip_ahead *ahead;     /* or NULL */
+    gzip_piece piece;      /* the last one that the decoder gave */
+    uint64_t content_bytes;
 };
 
 /* Looks at the first header; what is wrong with it is found again later. */
@@ -74,6 +78,7 @@ void gzip_stream_close(gzip_stream *stream)
         return;
     ksv_allocator a = stream->allocator;
     bgzf_stream_close(stream->parallel);
+    gzip_ahead_close(stream->ahead);
     gzip_points_close(stream->points);
     gzip_decoder_close(&stream->decoder);
     memory_free(&a, stream, sizeof *stream);
@@ -82,6 +87,19 @@ void gzip_stream_close(gzip_stream *stream)
 datafile_kind gzip_stream_kind(const gzip_stream *stream)
 {
     return stream->kind;
+}
+
+/* Where memory or threads cannot be had the caller's thread does all. */
+static void open_threads(gzip_stream *s, unsigned threads)
+{
+    if (threads < 2)
+        return;
+    if (s->kind == DATAFILE_BGZF)
+        (void)bgzf_stream_open(s->file, threads, s->points, &s->allocator,
+                               &s->parallel, NULL);
+    else
+        (void)gzip_ahead_open(&s->decoder, s->points, &s->allocator, &s->ahead,
+                              NULL);
 }
 
 ksv_status gzip_stream_configure(gzip_stream *stream,
@@ -93,9 +111,7 @@ ksv_status gzip_stream_configure(gzip_stream *stream,
     if (options->points != NULL)
         KSV_TRY(gzip_points_open(options->points, s->kind == DATAFILE_BGZF,
                                  &s->allocator, &s->points, error));
-    if (s->kind == DATAFILE_BGZF && options->threads > 1)
-        KSV_TRY(bgzf_stream_open(s->file, options->threads, s->points,
-                                 &s->allocator, &s->parallel, error));
+    open_threads(s, options->threads);
     return KSV_OK;
 }
 
@@ -113,35 +129,22 @@ static ksv_status check_head(const uint8_t *data, size_t size_bytes,
                      "the content is itself compressed, with %s", name);
 }
 
-/* Decodes until the buffer is full or nothing follows. */
-static ksv_status next_serial(gzip_stream *s, const uint8_t **data,
-                              size_t *size_bytes, ksv_error *error)
+static ksv_status next_piece(gzip_stream *s, ksv_error *error)
 {
-    gzip_decoder *d = &s->decoder;
-    gzip_decoder_make_room(d);
-    const uint64_t begin = d->content;
-    gzip_event event = GZIP_BLOCK;
-    while (event != GZIP_FULL && event != GZIP_END) {
-        const uint64_t limit =
-            s->points != NULL ? gzip_points_limit(s->points) : UINT64_MAX;
-        KSV_TRY(gzip_decoder_run(d, limit, &event, error));
-        if (s->points != NULL)
-            KSV_TRY(gzip_points_event(s->points, d, event, error));
-    }
-    s->at_end = event == GZIP_END;
-    *data = gzip_decoder_content(d, begin);
-    *size_bytes = (size_t)(d->content - begin);
-    return KSV_OK;
+    if (s->ahead != NULL)
+        return gzip_ahead_next(s->ahead, &s->piece, error);
+    gzip_decoder_make_room(&s->decoder);
+    return gzip_piece_decode(&s->decoder, s->points, &s->piece, error);
 }
 
 /* What the threads cannot do, or will not because of what is wrong with it, the
- * decoder goes on with. */
+ * decoder goes on with: `*done`. */
 static ksv_status next_parallel(gzip_stream *s, const uint8_t **data,
-                                size_t *size_bytes, ksv_error *error)
+                                size_t *size_bytes, bool *done,
+                                ksv_error *error)
 {
-    bool done;
-    KSV_TRY(bgzf_stream_next(s->parallel, data, size_bytes, &done, error));
-    if (!done)
+    KSV_TRY(bgzf_stream_next(s->parallel, data, size_bytes, done, error));
+    if (!*done)
         return KSV_OK;
     const bgzf_stream_place place = bgzf_stream_end(s->parallel);
     bgzf_stream_close(s->parallel);
@@ -149,7 +152,7 @@ static ksv_status next_parallel(gzip_stream *s, const uint8_t **data,
     gzip_decoder_seek_member(&s->decoder, place.offset, place.content,
                              place.blocks);
     s->decoder.ends_with_marker = place.ends_with_marker;
-    return next_serial(s, data, size_bytes, error);
+    return KSV_OK;
 }
 
 ksv_status gzip_stream_next(gzip_stream *stream, const uint8_t **data,
@@ -158,29 +161,32 @@ ksv_status gzip_stream_next(gzip_stream *stream, const uint8_t **data,
     gzip_stream *s = stream;
     *size_bytes = 0;
     *last = false;
-    const uint64_t begin = s->parallel != NULL
-                               ? bgzf_stream_end(s->parallel).content
-                               : s->decoder.content;
+    bool done = true;
     if (s->parallel != NULL)
-        KSV_TRY(next_parallel(s, data, size_bytes, error));
-    else
-        KSV_TRY(next_serial(s, data, size_bytes, error));
-    *last = s->at_end;
-    return begin == 0 ? check_head(*data, *size_bytes, error) : KSV_OK;
+        KSV_TRY(next_parallel(s, data, size_bytes, &done, error));
+    if (done) {
+        KSV_TRY(next_piece(s, error));
+        *data = s->piece.data;
+        *size_bytes = s->piece.size_bytes;
+        *last = s->piece.last;
+    }
+    const bool is_first = s->content_bytes == 0;
+    s->content_bytes += *size_bytes;
+    return is_first ? check_head(*data, *size_bytes, error) : KSV_OK;
 }
 
 uint64_t gzip_stream_disk_bytes(const gzip_stream *stream)
 {
     return stream->parallel != NULL ? bgzf_stream_end(stream->parallel).offset
-                                    : gzip_input_offset(&stream->decoder.input);
+                                    : stream->piece.disk_bytes;
 }
 
 unsigned gzip_stream_warnings(const gzip_stream *stream)
 {
     unsigned warnings = 0;
-    if (stream->decoder.garbage_ignored)
+    if (stream->piece.garbage_ignored)
         warnings |= DATAFILE_GARBAGE_IGNORED;
-    if (stream->at_end && stream->kind == DATAFILE_BGZF &&
+    if (stream->piece.last && stream->kind == DATAFILE_BGZF &&
         !stream->decoder.ends_with_marker)
         warnings |= DATAFILE_NO_END_MARKER;
     return warnings;

@@ -12,9 +12,9 @@
 
 #include "datafile/datafile.h"
 
-/* Read in large pieces: as many calls as 4 KiB pieces would take cost more than
- * the copying. */
-#define PLAIN_PIECE_BYTES ((size_t)1 << 20)
+/* Read in pieces that stay in the cache of a core, but not smaller: as many
+ * calls as 4 KiB pieces would take cost more than the copying. */
+#define PLAIN_PIECE_BYTES ((size_t)1 << 18)
 
 /* One pass over a file, which is borrowed. All zero is one without a buffer. */
 typedef struct plain_stream {

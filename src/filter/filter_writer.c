@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A filter written while hashes come in ascending order. */
-#include <keysieve/filter.h>
+#include "filter/filter_writer.h"
 
 #include <string.h>
 
@@ -72,36 +72,91 @@ static ksv_status check_open(const ksv_filter_writer *w, ksv_error *error)
     return KSV_OK;
 }
 
-static ksv_status check_hash(const ksv_filter_writer *w, uint64_t hash,
-                             ksv_error *error)
+/* Refuses hashes that are not truncated, or not in ascending order after the
+ * last one. */
+static ksv_status check_hashes(const ksv_filter_writer *w,
+                               const uint64_t *hashes, size_t count,
+                               ksv_error *error)
 {
-    if (hash != ksv_hash_truncate(hash, w->output.options.hash_bits))
+    unsigned hash_bits = w->output.options.hash_bits;
+    uint64_t last = w->last_hash;
+    uint64_t all = 0;
+    bool falls = false;
+    for (size_t i = 0; i < count; i++) {
+        all |= hashes[i];
+        falls |= hashes[i] < last;
+        last = hashes[i];
+    }
+    if (all != ksv_hash_truncate(all, hash_bits))
         return error_set(error, KSV_ERROR_ARGUMENT, NULL,
-                         "a hash has more than %u bits",
-                         w->output.options.hash_bits);
-    if (hash < w->last_hash)
+                         "a hash has more than %u bits", hash_bits);
+    if (falls)
         return error_set(error, KSV_ERROR_ARGUMENT, NULL,
                          "hashes are not in ascending order");
+    return KSV_OK;
+}
+
+/* Adds hashes, which are new, until one lies beyond the window; how many.
+ * `functions` is a constant where this is inlined. */
+static inline size_t fill_window(ksv_filter_writer *w, const uint64_t *hashes,
+                                 size_t count, unsigned functions)
+{
+    uint64_t blocks = w->output.options.plan.blocks;
+    uint64_t start = w->window_start;
+    uint64_t window = window_end(w) - start;
+    uint64_t last = w->last_hash;
+    uint64_t keys = w->keys;
+    size_t i = 0;
+    for (; i < count; i++) {
+        uint64_t hash = hashes[i];
+        if (hash == last && keys > 0)
+            continue;
+        uint64_t place = bloom_block_number(hash, blocks) - start;
+        if (place >= window)
+            break;
+        bloom_block_add(w->window + place * BLOOM_BLOCK_BYTES, hash, functions);
+        last = hash;
+        keys++;
+    }
+    w->last_hash = last;
+    w->keys = keys;
+    return i;
+}
+
+static size_t fill_window_by_functions(ksv_filter_writer *w,
+                                       const uint64_t *hashes, size_t count)
+{
+    unsigned functions = w->output.options.plan.hash_functions;
+    switch (functions) {
+    case 6:
+        return fill_window(w, hashes, count, 6);
+    case 7:
+        return fill_window(w, hashes, count, 7);
+    case 9:
+        return fill_window(w, hashes, count, 9);
+    default:
+        return fill_window(w, hashes, count, functions);
+    }
+}
+
+ksv_status filter_writer_add_hashes(ksv_filter_writer *writer,
+                                    const uint64_t *hashes, size_t count,
+                                    ksv_error *error)
+{
+    KSV_TRY(check_open(writer, error));
+    KSV_TRY(check_hashes(writer, hashes, count, error));
+    for (size_t done = 0; done < count;) {
+        done += fill_window_by_functions(writer, hashes + done, count - done);
+        if (done < count)
+            KSV_TRY(advance(writer, error));
+    }
     return KSV_OK;
 }
 
 ksv_status ksv_filter_writer_add(ksv_filter_writer *writer, uint64_t hash,
                                  ksv_error *error)
 {
-    KSV_TRY(check_open(writer, error));
-    KSV_TRY(check_hash(writer, hash, error));
-    if (hash == writer->last_hash && writer->keys > 0)
-        return KSV_OK;
-    const ksv_filter_plan *plan = &writer->output.options.plan;
-    uint64_t number = bloom_block_number(hash, plan->blocks);
-    while (number >= window_end(writer))
-        KSV_TRY(advance(writer, error));
-    uint64_t place = number - writer->window_start;
-    bloom_block_add(writer->window + place * BLOOM_BLOCK_BYTES, hash,
-                    plan->hash_functions);
-    writer->last_hash = hash;
-    writer->keys++;
-    return KSV_OK;
+    return filter_writer_add_hashes(writer, &hash, 1, error);
 }
 
 ksv_status ksv_filter_writer_finish(ksv_filter_writer *writer, uint64_t *keys,

@@ -157,11 +157,21 @@ ksv_status hash_content_open(const ksv_allocator *allocator, hash_content **out,
     return KSV_OK;
 }
 
-static void end_chunk(hash_content *content)
+uint64_t hash_content_chunk(const void *data, size_t size_bytes)
+{
+    return XXH3_64bits(data, size_bytes);
+}
+
+void hash_content_add_chunk(hash_content *content, uint64_t chunk_hash)
 {
     uint8_t bytes[8];
-    store_u64(bytes, XXH3_64bits_digest(content->chunk));
+    store_u64(bytes, chunk_hash);
     XXH3_128bits_update(content->whole, bytes, sizeof bytes);
+}
+
+static void end_chunk(hash_content *content)
+{
+    hash_content_add_chunk(content, XXH3_64bits_digest(content->chunk));
     XXH3_64bits_reset(content->chunk);
     content->chunk_bytes = 0;
 }

@@ -40,6 +40,11 @@ ksv_status hash_content_open(const ksv_allocator *allocator, hash_content **out,
                              ksv_error *error);
 void hash_content_add(hash_content *content, const void *data,
                       size_t size_bytes);
+/* The same for a whole chunk (the last may be shorter): its hash may come from
+ * another thread, and takes its turn here, where no other chunk is begun. */
+uint64_t hash_content_chunk(const void *data, size_t size_bytes);
+void hash_content_add_chunk(hash_content *content, uint64_t chunk_hash);
+
 void hash_content_finish(hash_content *content,
                          uint8_t hash[HASH_CONTENT_BYTES]);
 void hash_content_close(hash_content *content); /* NULL is allowed */

@@ -75,24 +75,46 @@ ksv_file *atomic_file_handle(atomic_file *file)
     return file->file;
 }
 
-static ksv_status sync_close_rename(atomic_file *file, ksv_error *error)
+ksv_status atomic_file_read_back(const atomic_file *file, ksv_file **out,
+                                 ksv_error *error)
+{
+    return file->fs.open_read(file->fs.ctx, file->temporary_path, out, error);
+}
+
+ksv_status atomic_file_sync(atomic_file *file, ksv_error *error)
+{
+    ksv_status status = file->file->ops->sync(file->file, error);
+    if (status != KSV_OK)
+        error_add_path(error, file->temporary_path);
+    return status;
+}
+
+static ksv_status close_rename(atomic_file *file, ksv_error *error)
 {
     ksv_file *handle = file->file;
-    KSV_TRY(handle->ops->sync(handle, error));
     file->file = NULL;
     KSV_TRY(handle->ops->close(handle, error));
     return file->fs.rename(file->fs.ctx, file->temporary_path, file->final_path,
                            error);
 }
 
-ksv_status atomic_file_publish(atomic_file *file, ksv_error *error)
+ksv_status atomic_file_publish_synced(atomic_file *file, ksv_error *error)
 {
-    ksv_status status = sync_close_rename(file, error);
+    ksv_status status = close_rename(file, error);
     if (status == KSV_OK) {
         free_all(file);
         return KSV_OK;
     }
     error_add_path(error, file->temporary_path);
+    atomic_file_abandon(file);
+    return status;
+}
+
+ksv_status atomic_file_publish(atomic_file *file, ksv_error *error)
+{
+    ksv_status status = atomic_file_sync(file, error);
+    if (status == KSV_OK)
+        return atomic_file_publish_synced(file, error);
     atomic_file_abandon(file);
     return status;
 }

@@ -27,6 +27,15 @@ ksv_file *atomic_file_handle(atomic_file *file);
  * the temporary file is removed and the final name is as it was before. */
 ksv_status atomic_file_publish(atomic_file *file, ksv_error *error);
 
+/* The two halves of atomic_file_publish(): the first leaves `file` as it is
+ * and may run in another thread, the second is called when it has succeeded. */
+ksv_status atomic_file_sync(atomic_file *file, ksv_error *error);
+ksv_status atomic_file_publish_synced(atomic_file *file, ksv_error *error);
+
+/* Opens what was appended so far for reading; closed by the caller. */
+ksv_status atomic_file_read_back(const atomic_file *file, ksv_file **out,
+                                 ksv_error *error);
+
 /* Closes and removes the temporary file; frees `file` (NULL is allowed). */
 void atomic_file_abandon(atomic_file *file);
 

@@ -109,3 +109,28 @@ bool file_error_is_missing(const ksv_error *error)
     return error->status == KSV_ERROR_IO &&
            (error->os_errno == ENOENT || error->os_errno == ENOTDIR);
 }
+
+bool file_info_is_same(const ksv_file_info *a, const ksv_file_info *b)
+{
+    return a->size_bytes == b->size_bytes && a->mtime_ns == b->mtime_ns &&
+           a->ctime_ns == b->ctime_ns && a->inode == b->inode &&
+           a->device == b->device && a->kind == b->kind;
+}
+
+#define CLOCK_TICK_NS 12000000
+#define SECOND_NS 1000000000
+
+/* Some file systems keep whole seconds, or every other. */
+static int64_t tick_ns(const ksv_file_info *info)
+{
+    bool is_coarse =
+        info->ctime_ns % SECOND_NS == 0 && info->mtime_ns % SECOND_NS == 0;
+    return is_coarse ? 2 * (int64_t)SECOND_NS : CLOCK_TICK_NS;
+}
+
+void file_wait_for_tick(const ksv_file_info *info)
+{
+    int64_t age_ns = clock_realtime_ns() - info->ctime_ns;
+    if (age_ns >= 0 && age_ns < tick_ns(info))
+        clock_sleep_ns((uint64_t)(tick_ns(info) - age_ns));
+}

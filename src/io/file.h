@@ -37,6 +37,14 @@ void file_close_quietly(ksv_file *file);
 /* Whether `error` says that a file or directory does not exist. */
 bool file_error_is_missing(const ksv_error *error);
 
+/* Whether both tell of one file that was not written to in between. */
+bool file_info_is_same(const ksv_file_info *a, const ksv_file_info *b);
+
+/* Clocks of file systems tick every few milliseconds: a change within one tick
+ * of another cannot be seen in the times of a file. Waits until a file that has
+ * just been written is older than a tick, so that any later change shows. */
+void file_wait_for_tick(const ksv_file_info *info);
+
 /* "`directory`/`name`" in memory of `allocator`; NULL when memory is out.
  * Freed with memory_free_string(). */
 char *path_join(const ksv_allocator *allocator, const char *directory,

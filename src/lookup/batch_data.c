@@ -122,7 +122,8 @@ static ksv_status add_file(batch_run *run, size_t from, size_t until,
     const snapshot_file *file = &s->files[number];
     datafile *data;
     uint32_t key = run->ordered[run->items[from].owner].key;
-    KSV_TRY(snapshot_data(s, number, &data, batch_receipt(run, key), error));
+    KSV_TRY(snapshot_data(s, number, run->session->start_ns, &data,
+                          batch_receipt(run, key), error));
     bool is_plain = file->facts->data_kind == DATAFILE_PLAIN;
     for (size_t i = from; i < until; i++) {
         run->ordered[run->items[i].owner].size_bytes = 0;
@@ -173,7 +174,7 @@ ksv_status batch_read_data(batch_run *run, size_t first, size_t *end,
             i++;
         KSV_TRY(add_file(run, from, i, &left_bytes, error));
     }
-    KSV_TRY(read_wave_run(&run->wave, true, error));
+    KSV_TRY(read_wave_run(&run->wave, error));
     hand_out(run);
     return KSV_OK;
 }

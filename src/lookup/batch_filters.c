@@ -22,7 +22,7 @@ ksv_status batch_ask_filter(batch_run *run, size_t segment, size_t count,
     if (status == KSV_ERROR_MEMORY)
         return error_set_memory(error);
     if (status != KSV_OK)
-        snapshot_filter_failed(s, segment, &problem);
+        KSV_TRY(snapshot_filter_failed(s, segment, &problem, error));
     if (filter == NULL || status != KSV_OK)
         memset(run->maybe, 1, count * sizeof *run->maybe);
     return KSV_OK;

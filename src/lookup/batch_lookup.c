@@ -118,9 +118,12 @@ static ksv_status finish_key(batch_run *run, size_t key, bool is_found,
                              bool *are_fresh, ksv_error *error)
 {
     if (!is_found && run->batch->keys[key].bytes > 0 && !*are_fresh) {
-        KSV_TRY(snapshot_check_all_fresh(run->session->snapshot, error));
+        KSV_TRY(snapshot_check_all_fresh(run->session->snapshot,
+                                         run->session->start_ns, error));
         *are_fresh = true;
     }
+    if (is_found && run->batch->visit != NULL && !run->batch->first_only)
+        lookup_warn_of_changes(run->session);
     ksv_receipt *receipt = batch_receipt(run, key);
     receipt->keys++;
     receipt->found += is_found;

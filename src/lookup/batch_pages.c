@@ -195,8 +195,7 @@ static ksv_status search_pages(batch_run *run, ksv_error *error)
     for (size_t first = 0; first < run->item_count && !is_too_big(run);
          first = end) {
         KSV_TRY(plan_wave(run, first, &end, error));
-        KSV_TRY(read_wave_run(
-            &run->wave, !run->session->snapshot->place.reopen_files, error));
+        KSV_TRY(read_wave_run(&run->wave, error));
         if (run->shares)
             run->batch->sum->bytes_read += read_wave_bytes(&run->wave);
         else

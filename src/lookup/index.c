@@ -13,26 +13,34 @@
 #include "lookup/lookup_session.h"
 #include "lookup/record_source.h"
 
-/* A build may replace sidecars that a snapshot has not opened yet, then the
- * lookup begins again in the newer state; not for ever. */
-enum { REFRESHES_MAX = 16 };
-
 /* One call of a public function. */
 typedef struct lookup_call {
     ksv_index *index;
     shared_snapshot *shared;
     lookup_session session;
     bool has_session;
-    unsigned refreshes;
+    unsigned renewals;
 } lookup_call;
 
-static void end_call(lookup_call *call)
+static ksv_status open_session(lookup_call *call, ksv_error *error)
+{
+    ksv_status status =
+        lookup_session_open(&call->session, call->shared->snapshot, error);
+    call->has_session = status == KSV_OK;
+    return status;
+}
+
+static void close_session(lookup_call *call)
 {
     if (call->has_session)
         lookup_session_close(&call->session);
-    index_release(call->index, call->shared);
     call->has_session = false;
-    call->shared = NULL;
+}
+
+static void end_call(lookup_call *call)
+{
+    close_session(call);
+    index_release(call->index, call->shared);
 }
 
 static ksv_status begin_call(lookup_call *call, ksv_index *index,
@@ -40,25 +48,19 @@ static ksv_status begin_call(lookup_call *call, ksv_index *index,
 {
     call->index = index;
     call->shared = index_acquire(index);
-    ksv_status status =
-        lookup_session_open(&call->session, call->shared->snapshot, error);
-    call->has_session = status == KSV_OK;
+    ksv_status status = open_session(call, error);
     if (status != KSV_OK)
         end_call(call);
     return status;
 }
 
-/* Whether a failure comes from a state that a build has replaced: then the call
- * goes on in the newer one. */
+/* Whether a call that failed can begin again in a newer state; otherwise it is
+ * over. The session goes first, since it works on the old state. */
 static bool continue_in_newer(lookup_call *call, ksv_status status)
 {
-    bool may_be_old = status == KSV_ERROR_CORRUPT || status == KSV_ERROR_STALE;
-    if (!may_be_old || call->refreshes++ == REFRESHES_MAX ||
-        !index_refresh(call->index, call->shared))
-        return false;
-    ksv_index *index = call->index;
-    end_call(call);
-    return begin_call(call, index, NULL) == KSV_OK;
+    close_session(call);
+    return index_renew(call->index, &call->shared, status, &call->renewals) &&
+           open_session(call, NULL) == KSV_OK;
 }
 
 /* Looks one key up. Only as long as nothing was visited may it begin again. */
@@ -260,6 +262,8 @@ static bool copy_first(void *ctx, size_t key_number, const ksv_record *record)
     if (room > record->length)
         room = (size_t)record->length;
     size_t got;
+    if (room == 0)
+        return true; /* `buffer` may be NULL */
     if (record->data != NULL)
         memcpy(copy->buffer, record->data, room);
     else
@@ -335,7 +339,14 @@ ksv_status ksv_index_keys(ksv_index *index, ksv_record_fn visit, void *ctx,
                           ksv_error *error)
 {
     shared_snapshot *shared = index_acquire(index);
-    ksv_status status = linear_keys(shared->snapshot, visit, ctx, error);
+    unsigned renewals = 0;
+    ksv_status status;
+    do
+        status = snapshot_check_all_fresh(shared->snapshot,
+                                          clock_monotonic_ns(), error);
+    while (status != KSV_OK && index_renew(index, &shared, status, &renewals));
+    if (status == KSV_OK)
+        status = linear_keys(shared->snapshot, visit, ctx, error);
     index_release(index, shared);
     return status;
 }

@@ -7,6 +7,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+/* A build may replace sidecars that a snapshot has not opened yet; a call
+ * follows, but not for ever. */
+enum { RENEWALS_MAX = 16 };
+
 void ksv_index_options_init(ksv_index_options *options)
 {
     memset(options, 0, sizeof *options);
@@ -57,13 +61,22 @@ void index_release(ksv_index *index, shared_snapshot *shared)
     memory_free(&index->allocator, shared, sizeof *shared);
 }
 
-bool index_refresh(ksv_index *index, const shared_snapshot *shared)
+static bool is_another(const index_snapshot *newer, index_snapshot *old)
+{
+    return newer->state.generation != old->state.generation ||
+           memcmp(newer->state.parameters.index_id,
+                  old->state.parameters.index_id,
+                  sizeof old->state.parameters.index_id) != 0 ||
+           snapshot_is_outdated(old);
+}
+
+/* Makes the committed state the current one if it is another than `shared`. */
+static bool refresh(ksv_index *index, const shared_snapshot *shared)
 {
     shared_snapshot *newer;
     if (read_snapshot(index, &newer, NULL) != KSV_OK)
         return false;
-    if (newer->snapshot->state.generation ==
-        shared->snapshot->state.generation) {
+    if (!is_another(newer->snapshot, shared->snapshot)) {
         index_release(index, newer);
         return false;
     }
@@ -72,6 +85,19 @@ bool index_refresh(ksv_index *index, const shared_snapshot *shared)
     index->current = newer;
     mutex_unlock(&index->lock);
     index_release(index, old);
+    return true;
+}
+
+bool index_renew(ksv_index *index, shared_snapshot **shared, ksv_status failure,
+                 unsigned *renewals)
+{
+    bool may_be_old = failure == KSV_ERROR_CORRUPT ||
+                      failure == KSV_ERROR_STALE || failure == KSV_ERROR_IO;
+    if (!may_be_old || (*renewals)++ == RENEWALS_MAX ||
+        !refresh(index, *shared))
+        return false;
+    index_release(index, *shared);
+    *shared = index_acquire(index);
     return true;
 }
 

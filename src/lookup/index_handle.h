@@ -31,8 +31,12 @@ struct ksv_index {
 shared_snapshot *index_acquire(ksv_index *index);
 void index_release(ksv_index *index, shared_snapshot *shared);
 
-/* Whether a build has committed since `shared` was read; then the newer state
- * is the current one from now on. */
-bool index_refresh(ksv_index *index, const shared_snapshot *shared);
+/* Whether a call that failed with `failure` can begin again, since what it
+ * worked on is no longer what is there: a build has committed, another index
+ * has taken the place, or a data file that was open. Then `*shared` is the new
+ * state, and the old one released. Not more than a few times a call, which
+ * `*renewals` (0 at first) counts. */
+bool index_renew(ksv_index *index, shared_snapshot **shared, ksv_status failure,
+                 unsigned *renewals);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "catalog/directory_size.h"
+#include "io/file.h"
 #include "lookup/index_handle.h"
 #include "scan/record_reader.h"
 #include "segment/segment_merge.h"
@@ -27,11 +28,12 @@ static ksv_file_state state_of(file_identity identity)
 static ksv_status fill_files(index_snapshot *s, ksv_index_file *files,
                              ksv_index_info *info)
 {
+    uint64_t start_ns = clock_monotonic_ns();
     for (size_t i = 0; i < s->state.file_count; i++) {
         const catalog_file *facts = s->files[i].facts;
         /* A file that may not even be looked at cannot be relied on. */
         file_identity identity = FILE_IDENTITY_CHANGED;
-        if (snapshot_identity(s, i, &identity, NULL) != KSV_OK)
+        if (snapshot_identity(s, i, start_ns, &identity, NULL) != KSV_OK)
             identity = FILE_IDENTITY_CHANGED;
         files[i] =
             (ksv_index_file){.file = facts->given_path,
@@ -134,7 +136,8 @@ static ksv_status read_header(index_snapshot *s, void *buffer,
         ksv_receipt receipt;
         memset(&receipt, 0, sizeof receipt);
         datafile *data;
-        KSV_TRY(snapshot_data(s, i, &data, &receipt, error));
+        KSV_TRY(
+            snapshot_data(s, i, clock_monotonic_ns(), &data, &receipt, error));
         size_t wanted =
             *length < capacity_bytes ? (size_t)*length : capacity_bytes;
         size_t got;
@@ -150,8 +153,12 @@ ksv_status ksv_index_header(ksv_index *index, void *buffer,
 {
     *length = 0;
     shared_snapshot *shared = index_acquire(index);
-    ksv_status status =
-        read_header(shared->snapshot, buffer, capacity_bytes, length, error);
+    unsigned renewals = 0;
+    ksv_status status;
+    do
+        status = read_header(shared->snapshot, buffer, capacity_bytes, length,
+                             error);
+    while (status != KSV_OK && index_renew(index, &shared, status, &renewals));
     index_release(index, shared);
     return status;
 }

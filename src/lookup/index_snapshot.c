@@ -10,11 +10,15 @@
 #include "segment/segment_data.h"
 #include "table/table_reader.h"
 
-/* Up to this many segments keep the descriptors of their sidecars. */
-#define OPEN_SEGMENTS_MAX 128
+/* Up to this many data files and their segments keep their descriptors: up to
+ * four each, of the 256 that a process can count on everywhere. */
+#define OPEN_FILES_MAX 60
 
-/* How long the state of a data file is believed. */
+/* How long the state of a data file is believed within one call. */
 #define IDENTITY_AGE_NS 1000000000u
+
+/* Reading as much again each time is worth a word. */
+#define WARN_READ_BYTES (64u << 20)
 
 static ksv_status make_places(index_snapshot *s, ksv_error *error)
 {
@@ -39,7 +43,7 @@ static ksv_status make_places(index_snapshot *s, ksv_error *error)
                         .directory = s->directory,
                         .allocator = &s->allocator,
                         .parameters = &state->parameters,
-                        .reopen_files = s->segment_count > OPEN_SEGMENTS_MAX,
+                        .reopen_files = state->file_count > OPEN_FILES_MAX,
                         .random_reads = true};
     return KSV_OK;
 }
@@ -130,6 +134,24 @@ static bool can_do_without(ksv_status status)
            status == KSV_ERROR_IO;
 }
 
+/* When the index has got another state, a sidecar of this one that is not there
+ * is no damage. */
+static ksv_status check_not_replaced(const index_snapshot *s, ksv_error *error)
+{
+    catalog_state now;
+    if (catalog_read(s->fs, s->directory, &s->allocator, &now, NULL) != KSV_OK)
+        return KSV_OK;
+    const catalog_parameters *p = &s->state.parameters;
+    bool replaced =
+        now.generation != s->state.generation ||
+        memcmp(now.parameters.index_id, p->index_id, sizeof p->index_id) != 0;
+    catalog_state_release(&now);
+    if (!replaced)
+        return KSV_OK;
+    return error_set(error, KSV_ERROR_CORRUPT, s->directory,
+                     "was built anew while it was read");
+}
+
 static ksv_status open_filter(index_snapshot *s, snapshot_segment *segment,
                               ksv_receipt *receipt, ksv_error *error)
 {
@@ -140,6 +162,8 @@ static ksv_status open_filter(index_snapshot *s, snapshot_segment *segment,
     ksv_status status = segment_open_filter(&s->place, segment->facts,
                                             &segment->filter, &problem);
     receipt->files_opened++;
+    if (status != KSV_OK)
+        KSV_TRY(check_not_replaced(s, error));
     if (status != KSV_OK && can_do_without(status)) {
         segment->filter_unusable = true;
         warn(s, &problem);
@@ -166,9 +190,10 @@ ksv_status snapshot_filter(index_snapshot *snapshot, size_t segment,
     return status;
 }
 
-void snapshot_filter_failed(index_snapshot *snapshot, size_t segment,
-                            const ksv_error *problem)
+ksv_status snapshot_filter_failed(index_snapshot *snapshot, size_t segment,
+                                  const ksv_error *problem, ksv_error *error)
 {
+    KSV_TRY(check_not_replaced(snapshot, error));
     snapshot_segment *seg = &snapshot->segments[segment];
     mutex_lock(&snapshot->lock);
     bool first = !seg->filter_unusable;
@@ -176,10 +201,11 @@ void snapshot_filter_failed(index_snapshot *snapshot, size_t segment,
     atomic_store_explicit(&seg->ready_filter, NULL, memory_order_release);
     mutex_unlock(&snapshot->lock);
     if (!first)
-        return;
+        return KSV_OK;
     ksv_error named = *problem;
     segment_error(&snapshot->place, seg->facts, CATALOG_FILTER_ENDING, &named);
     warn(snapshot, &named);
+    return KSV_OK;
 }
 
 static ksv_status open_table(index_snapshot *s, snapshot_segment *segment,
@@ -227,39 +253,78 @@ static ksv_status find_path(index_snapshot *s, snapshot_file *file,
                               &file->path, error);
 }
 
-static ksv_status check_identity(index_snapshot *s, snapshot_file *file,
-                                 file_identity *identity, ksv_error *error)
+/* A file that had to be read costs every process that uses the index as much.
+ */
+static void warn_if_read(index_snapshot *s, const snapshot_file *file)
 {
-    KSV_TRY(find_path(s, file, error));
+    bool is_worth_it = file->found.was_read &&
+                       file->found.identity == FILE_IDENTITY_TOUCHED &&
+                       file->facts->size_bytes >= WARN_READ_BYTES;
+    if (!is_worth_it)
+        return;
+    ksv_error warning;
+    error_set(&warning, KSV_OK, file->facts->given_path,
+              "was touched or copied after it was indexed: all of it was read "
+              "to see that it is unchanged");
+    error_add_remedy(&warning, KSV_REMEDY_UPDATE);
+    warn(s, &warning);
+}
+
+/* Whether a file that was looked at before is still what it was then. */
+static bool is_as_it_was(const index_snapshot *s, const snapshot_file *file)
+{
+    ksv_file_info now;
+    return file->looked_ns != 0 &&
+           file->found.identity != FILE_IDENTITY_MISSING &&
+           s->fs->info(s->fs->ctx, file->path, &now, NULL) == KSV_OK &&
+           file_info_is_same(&now, &file->found.info);
+}
+
+static ksv_status look(index_snapshot *s, snapshot_file *file, ksv_error *error)
+{
     uint64_t now_ns = clock_monotonic_ns();
-    if (now_ns >= file->identity_until_ns) {
-        ksv_status status = file_identity_check(s->fs, file->path, file->facts,
-                                                &file->identity, error);
+    if (!is_as_it_was(s, file)) {
+        file->looked_ns = 0;
+        ksv_status status = data_identity_check(
+            &s->place, file->facts, file->path, &file->found, error);
         if (status != KSV_OK) {
             error_replace_path(error, file->facts->given_path);
             return status;
         }
-        file->identity_until_ns = now_ns + IDENTITY_AGE_NS;
+        warn_if_read(s, file);
     }
-    *identity = file->identity;
+    file->looked_ns = now_ns;
+    return KSV_OK;
+}
+
+static ksv_status check_identity(index_snapshot *s, snapshot_file *file,
+                                 uint64_t since_ns, file_identity *identity,
+                                 ksv_error *error)
+{
+    KSV_TRY(find_path(s, file, error));
+    if (file->looked_ns == 0 || file->looked_ns < since_ns ||
+        clock_monotonic_ns() - file->looked_ns >= IDENTITY_AGE_NS)
+        KSV_TRY(look(s, file, error));
+    *identity = file->found.identity;
     return KSV_OK;
 }
 
 ksv_status snapshot_identity(index_snapshot *snapshot, size_t file,
-                             file_identity *identity, ksv_error *error)
+                             uint64_t since_ns, file_identity *identity,
+                             ksv_error *error)
 {
     mutex_lock(&snapshot->lock);
-    ksv_status status =
-        check_identity(snapshot, &snapshot->files[file], identity, error);
+    ksv_status status = check_identity(snapshot, &snapshot->files[file],
+                                       since_ns, identity, error);
     mutex_unlock(&snapshot->lock);
     return status;
 }
 
 static ksv_status require_fresh(index_snapshot *s, snapshot_file *file,
-                                ksv_error *error)
+                                uint64_t since_ns, ksv_error *error)
 {
     file_identity identity;
-    KSV_TRY(check_identity(s, file, &identity, error));
+    KSV_TRY(check_identity(s, file, since_ns, &identity, error));
     if (identity == FILE_IDENTITY_SAME || identity == FILE_IDENTITY_TOUCHED)
         return KSV_OK;
     return file_identity_error(file->facts, identity, error);
@@ -281,40 +346,96 @@ static void use_at_random(const index_snapshot *s, snapshot_file *file)
     file->mapped_bytes = size_bytes;
 }
 
-static ksv_status open_data(index_snapshot *s, snapshot_file *file,
-                            ksv_receipt *receipt, ksv_error *error)
+/* Whether the file that is open is the one that was looked at, and not one that
+ * has taken its place or has left it. */
+static bool is_the_one_looked_at(snapshot_file *file)
 {
-    KSV_TRY(require_fresh(s, file, error));
-    if (file->data != NULL)
-        return KSV_OK;
-    receipt->files_opened++;
-    KSV_TRY(segment_open_data(
-        &s->place, catalog_find_segment(&s->state, file->facts->segment_id),
-        file->facts, file->path, &file->data, error));
-    use_at_random(s, file);
-    atomic_store_explicit(&file->ready_data, file->data, memory_order_release);
-    return KSV_OK;
+    if (file_info_is_same(&file->data_info, &file->found.info))
+        return true;
+    ksv_file *opened = datafile_file(file->data);
+    return opened->ops->info(opened, &file->data_info, NULL) == KSV_OK &&
+           file_info_is_same(&file->data_info, &file->found.info);
 }
 
-ksv_status snapshot_data(index_snapshot *snapshot, size_t file, datafile **data,
+/* Others may use the file that is open, so it stays so until all of them have
+ * done with the snapshot. */
+static ksv_status open_data(index_snapshot *s, snapshot_file *file,
+                            uint64_t since_ns, ksv_receipt *receipt,
+                            ksv_error *error)
+{
+    KSV_TRY(require_fresh(s, file, since_ns, error));
+    if (file->data == NULL) {
+        receipt->files_opened++;
+        KSV_TRY(segment_open_data(
+            &s->place, catalog_find_segment(&s->state, file->facts->segment_id),
+            file->facts, file->path, &file->data, error));
+        use_at_random(s, file);
+        atomic_store_explicit(&file->ready_data, file->data,
+                              memory_order_release);
+    }
+    if (is_the_one_looked_at(file))
+        return KSV_OK;
+    s->is_outdated = true;
+    return file_identity_error(file->facts, FILE_IDENTITY_CHANGED, error);
+}
+
+ksv_status snapshot_data(index_snapshot *snapshot, size_t file,
+                         uint64_t since_ns, datafile **data,
                          ksv_receipt *receipt, ksv_error *error)
 {
     mutex_lock(&snapshot->lock);
     ksv_status status =
-        open_data(snapshot, &snapshot->files[file], receipt, error);
+        open_data(snapshot, &snapshot->files[file], since_ns, receipt, error);
     *data = snapshot->files[file].data;
     mutex_unlock(&snapshot->lock);
     return status;
 }
 
-ksv_status snapshot_check_all_fresh(index_snapshot *snapshot, ksv_error *error)
+ksv_status snapshot_check_fresh(index_snapshot *snapshot, size_t file,
+                                uint64_t since_ns, ksv_error *error)
+{
+    mutex_lock(&snapshot->lock);
+    ksv_status status =
+        require_fresh(snapshot, &snapshot->files[file], since_ns, error);
+    mutex_unlock(&snapshot->lock);
+    return status;
+}
+
+ksv_status snapshot_check_all_fresh(index_snapshot *snapshot, uint64_t since_ns,
+                                    ksv_error *error)
 {
     ksv_status status = KSV_OK;
     mutex_lock(&snapshot->lock);
     for (size_t i = 0; i < snapshot->state.file_count && status == KSV_OK; i++)
-        status = require_fresh(snapshot, &snapshot->files[i], error);
+        status = require_fresh(snapshot, &snapshot->files[i], since_ns, error);
     mutex_unlock(&snapshot->lock);
     return status;
+}
+
+void snapshot_warn_of_changes(index_snapshot *snapshot, uint64_t since_ns)
+{
+    if (snapshot->problem == NULL)
+        return;
+    mutex_lock(&snapshot->lock);
+    for (size_t i = 0; i < snapshot->state.file_count; i++) {
+        snapshot_file *file = &snapshot->files[i];
+        ksv_error problem;
+        error_clear(&problem);
+        if (file->is_told ||
+            require_fresh(snapshot, file, since_ns, &problem) == KSV_OK)
+            continue;
+        file->is_told = true;
+        warn(snapshot, &problem);
+    }
+    mutex_unlock(&snapshot->lock);
+}
+
+bool snapshot_is_outdated(index_snapshot *snapshot)
+{
+    mutex_lock(&snapshot->lock);
+    bool outdated = snapshot->is_outdated;
+    mutex_unlock(&snapshot->lock);
+    return outdated;
 }
 
 ksv_status snapshot_path(index_snapshot *snapshot, size_t file,

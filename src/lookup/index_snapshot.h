@@ -13,10 +13,10 @@
 
 #include "base/mutex.h"
 #include "catalog/catalog.h"
-#include "catalog/file_identity.h"
 #include "datafile/datafile.h"
 #include "scan/record_fetch.h"
 #include "scan/scan_spec.h"
+#include "segment/data_identity.h"
 #include "segment/segment.h"
 
 /* A data file. What is not `facts` is filled when it is first needed. */
@@ -24,8 +24,10 @@ typedef struct snapshot_file {
     const catalog_file *facts;
     char *path;
     datafile *data;
-    file_identity identity;
-    uint64_t identity_until_ns; /* asked again after this; 0: never asked */
+    ksv_file_info data_info; /* of the open file, when asked last */
+    data_identity found;
+    uint64_t looked_ns; /* when that was so; 0: never looked */
+    bool is_told;       /* that it changed, as a warning */
     /* The content in the address space, or NULL: it is read. */
     const uint8_t *mapped;
     uint64_t mapped_bytes;
@@ -62,6 +64,7 @@ typedef struct index_snapshot {
     segment_place place;
     mutex lock;
     bool has_lock;
+    bool is_outdated; /* a file that it holds open lies elsewhere by now */
     bool map_files;
     /* Of a call that has ended, for the next one; or NULL. */
     _Atomic(record_fetch *) spare_fetch;
@@ -79,17 +82,23 @@ ksv_status snapshot_filter(index_snapshot *snapshot, size_t segment,
                            ksv_filter **filter, ksv_receipt *receipt,
                            ksv_error *error);
 
-/* Gives up a filter that failed while it was probed. */
-void snapshot_filter_failed(index_snapshot *snapshot, size_t segment,
-                            const ksv_error *problem);
+/* Gives up a filter that failed while it was probed, unless that is because a
+ * build has replaced it: KSV_ERROR_CORRUPT. */
+ksv_status snapshot_filter_failed(index_snapshot *snapshot, size_t segment,
+                                  const ksv_error *problem, ksv_error *error);
 
 ksv_status snapshot_table(index_snapshot *snapshot, size_t segment,
                           ksv_table **table, ksv_receipt *receipt,
                           ksv_error *error);
 
+/* The following look at data files no earlier than `since_ns` (of
+ * clock_monotonic_ns(): the start of a call, so that it sees every change made
+ * before), and again when a second has passed. */
+
 /* Opens a data file after checking that it is what was indexed:
  * KSV_ERROR_STALE otherwise. */
-ksv_status snapshot_data(index_snapshot *snapshot, size_t file, datafile **data,
+ksv_status snapshot_data(index_snapshot *snapshot, size_t file,
+                         uint64_t since_ns, datafile **data,
                          ksv_receipt *receipt, ksv_error *error);
 
 /* A data file that snapshot_data() has opened before. Looks at nothing. */
@@ -100,13 +109,25 @@ static inline datafile *snapshot_opened_data(index_snapshot *snapshot,
                                 memory_order_acquire);
 }
 
-/* What became of a data file; asked of the file system at most once a second.
- */
+/* What became of a data file. */
 ksv_status snapshot_identity(index_snapshot *snapshot, size_t file,
-                             file_identity *identity, ksv_error *error);
+                             uint64_t since_ns, file_identity *identity,
+                             ksv_error *error);
 
-/* KSV_ERROR_STALE names the first data file that is not what was indexed. */
-ksv_status snapshot_check_all_fresh(index_snapshot *snapshot, ksv_error *error);
+/* KSV_ERROR_STALE when a data file is not what was indexed. */
+ksv_status snapshot_check_fresh(index_snapshot *snapshot, size_t file,
+                                uint64_t since_ns, ksv_error *error);
+
+/* As that, of all files, with the first that changed in the error. */
+ksv_status snapshot_check_all_fresh(index_snapshot *snapshot, uint64_t since_ns,
+                                    ksv_error *error);
+
+/* Tells of each data file that is not what was indexed, once: records that were
+ * found elsewhere may not be all. */
+void snapshot_warn_of_changes(index_snapshot *snapshot, uint64_t since_ns);
+
+/* Whether what was opened has to be opened anew, in another snapshot. */
+bool snapshot_is_outdated(index_snapshot *snapshot);
 
 /* Where a data file lies. Valid as long as the snapshot. */
 ksv_status snapshot_path(index_snapshot *snapshot, size_t file,

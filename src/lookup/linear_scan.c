@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "io/file.h"
 #include "lookup/record_source.h"
 #include "scan/file_scan.h"
 #include "scan/record_fetch.h"
@@ -36,7 +37,8 @@ typedef struct scanner {
     scan_match *matches;
     size_t match_count;
     size_t match_capacity;
-    size_t file; /* being read */
+    size_t file;            /* being read */
+    ksv_file_info *scanned; /* what each file was then */
 } scanner;
 
 /* The slot of a key: where it stands, or the free one where it belongs. */
@@ -47,7 +49,7 @@ static size_t find_slot(const key_set *set, const void *key, size_t key_bytes)
     while (set->slots[slot] != 0) {
         const ksv_key *there = &set->keys[set->slots[slot] - 1];
         if (there->bytes == key_bytes &&
-            memcmp(there->data, key, key_bytes) == 0)
+            (key_bytes == 0 || memcmp(there->data, key, key_bytes) == 0))
             break;
         slot = (slot + 1) & (set->slot_count - 1);
     }
@@ -105,7 +107,7 @@ static ksv_status match_records(void *ctx, const scan_record *records,
 
 static ksv_status run_over_file(index_snapshot *snapshot, size_t file,
                                 file_scan_records_fn records, void *ctx,
-                                uint64_t *disk_bytes, ksv_error *error)
+                                ksv_file_info *info, ksv_error *error)
 {
     const catalog_file *facts = snapshot->files[file].facts;
     const char *path;
@@ -122,7 +124,7 @@ static ksv_status run_over_file(index_snapshot *snapshot, size_t file,
     file_scan_result result;
     ksv_status status = file_scan_run(&scan, &result, error);
     buffer_release(&result.layout);
-    *disk_bytes = result.info.size_bytes;
+    *info = result.info;
     return status;
 }
 
@@ -142,6 +144,31 @@ static void order_matches(const scanner *s, size_t *starts, scan_match *ordered)
     starts[keys] = s->match_count;
 }
 
+/* Opens a file that was scanned. */
+static ksv_status open_scanned(const scanner *s, size_t file, datafile **data,
+                               ksv_error *error)
+{
+    index_snapshot *snapshot = s->snapshot;
+    const catalog_file *facts = snapshot->files[file].facts;
+    const char *path;
+    KSV_TRY(snapshot_path(snapshot, file, &path, error));
+    KSV_TRY(segment_open_data(
+        &snapshot->place,
+        catalog_find_segment(&snapshot->state, facts->segment_id), facts, path,
+        data, error));
+    ksv_file *opened = datafile_file(*data);
+    ksv_file_info now;
+    ksv_status status = opened->ops->info(opened, &now, error);
+    if (status == KSV_OK && !file_info_is_same(&now, &s->scanned[file]))
+        status = error_set(error, KSV_ERROR_STALE, NULL,
+                           "changed while it was read");
+    if (status == KSV_OK)
+        return KSV_OK;
+    error_replace_path(error, facts->given_path);
+    datafile_close(*data);
+    return status;
+}
+
 /* Opens the data of a match and visits it. */
 static ksv_status visit_match(scanner *s, const ksv_lookup_options *options,
                               size_t key_number, const scan_match *match,
@@ -151,13 +178,8 @@ static ksv_status visit_match(scanner *s, const ksv_lookup_options *options,
     index_snapshot *snapshot = s->snapshot;
     const ksv_allocator *a = &snapshot->allocator;
     const catalog_file *facts = snapshot->files[match->file].facts;
-    const char *path;
     datafile *data;
-    KSV_TRY(snapshot_path(snapshot, match->file, &path, error));
-    KSV_TRY(segment_open_data(
-        &snapshot->place,
-        catalog_find_segment(&snapshot->state, facts->segment_id), facts, path,
-        &data, error));
+    KSV_TRY(open_scanned(s, match->file, &data, error));
     lookup_source source = {data, facts->given_path, match->offset,
                             match->length, receipt};
     ksv_record record = {.key = s->set.keys[key_number].data,
@@ -229,6 +251,17 @@ static ksv_status order_and_answer(scanner *s,
     return status;
 }
 
+/* Access points tell where to inflate only in the data that they were made of.
+ */
+static ksv_status scan_file(scanner *s, ksv_file_info *info, ksv_error *error)
+{
+    index_snapshot *snapshot = s->snapshot;
+    if (snapshot->files[s->file].facts->data_kind != DATAFILE_PLAIN)
+        KSV_TRY(snapshot_check_fresh(snapshot, s->file, clock_monotonic_ns(),
+                                     error));
+    return run_over_file(snapshot, s->file, match_records, s, info, error);
+}
+
 ksv_status linear_scan(index_snapshot *snapshot, const ksv_key *keys,
                        size_t key_count, const ksv_lookup_options *options,
                        ksv_record_fn visit, void *ctx, ksv_receipt *receipt,
@@ -240,16 +273,19 @@ ksv_status linear_scan(index_snapshot *snapshot, const ksv_key *keys,
     ksv_status status = key_set_open(&s.set, a, keys, key_count, error);
     receipt->keys += key_count;
     size_t files = snapshot->state.file_count;
+    s.scanned = memory_zalloc_array(a, files, sizeof *s.scanned);
+    if (s.scanned == NULL && status == KSV_OK)
+        status = error_set_memory(error);
     for (s.file = 0; s.file < files && status == KSV_OK; s.file++) {
-        uint64_t disk_bytes = 0;
-        status = run_over_file(snapshot, s.file, match_records, &s, &disk_bytes,
-                               error);
+        ksv_file_info *info = &s.scanned[s.file];
+        status = scan_file(&s, info, error);
         receipt->files_opened++;
-        receipt->bytes_read += disk_bytes;
+        receipt->bytes_read += info->size_bytes;
     }
     if (status == KSV_OK)
         status = order_and_answer(&s, options, visit, ctx, receipt, error);
     memory_free(a, s.matches, s.match_capacity * sizeof *s.matches);
+    memory_free(a, s.scanned, files * sizeof *s.scanned);
     key_set_close(&s.set, a);
     return status;
 }
@@ -283,12 +319,10 @@ ksv_status linear_keys(index_snapshot *snapshot, ksv_record_fn visit, void *ctx,
                        ksv_error *error)
 {
     key_walk walk = {visit, ctx, NULL, 0};
-    KSV_TRY(snapshot_check_all_fresh(snapshot, error));
     for (size_t i = 0; i < snapshot->state.file_count; i++) {
-        uint64_t disk_bytes;
+        ksv_file_info info;
         walk.given_path = snapshot->files[i].facts->given_path;
-        KSV_TRY(run_over_file(snapshot, i, walk_records, &walk, &disk_bytes,
-                              error));
+        KSV_TRY(run_over_file(snapshot, i, walk_records, &walk, &info, error));
     }
     return KSV_OK;
 }

@@ -13,7 +13,7 @@ ksv_status linear_scan(index_snapshot *snapshot, const ksv_key *keys,
                        ksv_record_fn visit, void *ctx, ksv_receipt *receipt,
                        ksv_error *error);
 
-/* Visits every record that has a key. */
+/* Visits every record that has a key, of files as they are now. */
 ksv_status linear_keys(index_snapshot *snapshot, ksv_record_fn visit, void *ctx,
                        ksv_error *error);
 

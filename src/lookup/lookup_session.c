@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "io/file.h"
 #include "lookup/record_source.h"
 #include "segment/segment_data.h"
 #include "table/table_format.h"
@@ -17,6 +18,7 @@ ksv_status lookup_session_open(lookup_session *session,
 {
     memset(session, 0, sizeof *session);
     session->snapshot = snapshot;
+    session->start_ns = clock_monotonic_ns();
     session->fetch = atomic_exchange(&snapshot->spare_fetch, NULL);
     if (session->fetch != NULL)
         return KSV_OK;
@@ -54,7 +56,7 @@ static ksv_status ask_filter(lookup_session *session, size_t segment,
     if (status == KSV_ERROR_MEMORY)
         return error_set_memory(error);
     if (status != KSV_OK) {
-        snapshot_filter_failed(s, segment, &problem);
+        KSV_TRY(snapshot_filter_failed(s, segment, &problem, error));
         *maybe = true;
     }
     receipt->filter_positives += *maybe;
@@ -132,8 +134,8 @@ static ksv_status require_data(lookup_session *session, ksv_receipt *receipt,
         last = segment;
         datafile *data;
         KSV_TRY(snapshot_data(session->snapshot,
-                              session->snapshot->segments[segment].file, &data,
-                              receipt, error));
+                              session->snapshot->segments[segment].file,
+                              session->start_ns, &data, receipt, error));
     }
     return KSV_OK;
 }
@@ -245,9 +247,12 @@ static ksv_status try_candidate(lookup_session *session,
     index_snapshot *s = session->snapshot;
     size_t file = s->segments[candidate->segment].file;
     const catalog_file *facts = s->files[file].facts;
+    datafile *data = snapshot_opened_data(s, file);
+    if (candidate->bytes == NULL)
+        KSV_TRY(
+            snapshot_data(s, file, session->start_ns, &data, receipt, error));
     const record_source *source =
         lookup_record_source(session, candidate->segment);
-    datafile *data = source->file;
     datafile_cost cost = {0, 0, 0};
     fetched_record fetched;
     ksv_status status =
@@ -296,6 +301,14 @@ uint64_t lookup_hash(const lookup_session *session, ksv_key key)
     return ksv_hash(&p->hasher, key.data, key.bytes);
 }
 
+/* Once a call: what was found is right, but may not be all. */
+void lookup_warn_of_changes(lookup_session *session)
+{
+    if (!session->has_warned)
+        snapshot_warn_of_changes(session->snapshot, session->start_ns);
+    session->has_warned = true;
+}
+
 ksv_status lookup_key(lookup_session *session, const lookup_request *request,
                       uint64_t *found, ksv_receipt *receipt, ksv_error *error)
 {
@@ -310,9 +323,13 @@ ksv_status lookup_key(lookup_session *session, const lookup_request *request,
                                   session->candidate_count, found, receipt,
                                   error));
     receipt->found += *found > 0;
-    if (*found > 0)
+    if (*found > 0) {
+        if (request->visit != NULL && !request->first_only)
+            lookup_warn_of_changes(session);
         return KSV_OK;
-    return snapshot_check_all_fresh(session->snapshot, error);
+    }
+    return snapshot_check_all_fresh(session->snapshot, session->start_ns,
+                                    error);
 }
 
 ksv_status lookup_maybe(lookup_session *session, ksv_key key, bool *maybe,
@@ -328,7 +345,8 @@ ksv_status lookup_maybe(lookup_session *session, ksv_key key, bool *maybe,
     receipt->found += *maybe;
     if (*maybe)
         return KSV_OK;
-    return snapshot_check_all_fresh(session->snapshot, error);
+    return snapshot_check_all_fresh(session->snapshot, session->start_ns,
+                                    error);
 }
 
 void lookup_add_receipt(ksv_receipt *sum, const ksv_receipt *one)

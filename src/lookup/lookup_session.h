@@ -26,6 +26,8 @@ typedef struct lookup_candidate {
 /* The working memory of one call. One thread at a time. */
 typedef struct lookup_session {
     index_snapshot *snapshot; /* borrowed */
+    uint64_t start_ns;        /* of the call */
+    bool has_warned;          /* of changed data files */
     record_fetch *fetch;
     lookup_candidate *candidates;
     size_t candidate_count;
@@ -57,6 +59,10 @@ ksv_status lookup_key(lookup_session *session, const lookup_request *request,
 
 /* Adds what one lookup has cost; `sum` may be NULL. */
 void lookup_add_receipt(ksv_receipt *sum, const ksv_receipt *one);
+
+/* Tells once a call of data files that may have more records of a key that was
+ * found. */
+void lookup_warn_of_changes(lookup_session *session);
 
 /* The steps of lookup_key(), for those who take many keys together. */
 uint64_t lookup_hash(const lookup_session *session, ksv_key key);

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "io/file.h"
+#include "io/reopening_file.h"
 
 ksv_status read_wave_open(read_wave *wave, const ksv_file_system *fs,
                           const ksv_allocator *allocator, size_t capacity_bytes,
@@ -102,11 +102,9 @@ const uint8_t *read_wave_copy(read_wave *wave, const uint8_t *bytes,
     return copy;
 }
 
-ksv_status read_wave_run(read_wave *wave, bool together, ksv_error *error)
+ksv_status read_wave_run(read_wave *wave, ksv_error *error)
 {
-    if (together)
-        return file_read_many(wave->fs, wave->reads, wave->count, error);
-    return file_read_each(wave->reads, wave->count, error);
+    return reopening_file_read_many(wave->fs, wave->reads, wave->count, error);
 }
 
 size_t read_wave_got(const read_wave *wave, const wave_part *part,

@@ -54,9 +54,8 @@ ksv_status read_wave_add(read_wave *wave, ksv_file *file, uint64_t offset,
 const uint8_t *read_wave_copy(read_wave *wave, const uint8_t *bytes,
                               size_t size_bytes);
 
-/* Does all reads: together if their files are of the file system itself, else
- * one by one. */
-ksv_status read_wave_run(read_wave *wave, bool together, ksv_error *error);
+/* Does all reads. */
+ksv_status read_wave_run(read_wave *wave, ksv_error *error);
 
 /* How many bytes of a part were there to be read, `size_bytes` at most. */
 size_t read_wave_got(const read_wave *wave, const wave_part *part,

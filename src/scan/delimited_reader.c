@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads csv and tsv: whole plain records at once, others field by field. */
+/* Reads csv and tsv: which records are taken at once, and which with care. */
 #include "scan/delimited_reader.h"
 
 #include <string.h>
@@ -186,8 +186,8 @@ static ksv_status take_columns(delimited_reader *r, const uint8_t *start,
     return reader_finish_key(&r->base, record, error);
 }
 
-/* Takes records as long as they lie in the window and need no care: the loop
- * in which nearly all of nearly every content is read. */
+/* Takes records as long as they lie in the window and need no care, when few
+ * are asked for. */
 static ksv_status take_plain_records(delimited_reader *r, scan_record *records,
                                      size_t capacity, size_t *count,
                                      ksv_error *error)
@@ -277,7 +277,10 @@ static ksv_status delimited_next(record_reader *base, scan_record *records,
     delimited_reader *r = (delimited_reader *)base;
     while (*count < capacity && !reader_batch_is_full(base)) {
         if (r->stage == DELIMITED_RECORDS && r->state == FIELD_NO_RECORD) {
-            KSV_TRY(take_plain_records(r, records, capacity, count, error));
+            KSV_TRY(
+                reader_wants_many(capacity)
+                    ? delimited_take_spans(r, records, capacity, count, error)
+                    : take_plain_records(r, records, capacity, count, error));
             if (*count == capacity || reader_batch_is_full(base))
                 return KSV_OK;
         }

@@ -78,6 +78,12 @@ typedef struct delimited_reader {
 ksv_status delimited_read_fields(delimited_reader *reader, bool *ended,
                                  ksv_error *error);
 
+/* Gives records whose end and key the span of the window shows, until another
+ * one, or `capacity`, is met (delimited_spans.c). */
+ksv_status delimited_take_spans(delimited_reader *reader, scan_record *records,
+                                size_t capacity, size_t *count,
+                                ksv_error *error);
+
 /* The columns of the header (delimited_header.c). */
 ksv_status column_search_open(delimited_reader *reader, ksv_error *error);
 void column_search_close(delimited_reader *reader);

@@ -7,46 +7,20 @@
 #include "base/error.h"
 #include "hash/hash.h"
 #include "io/file.h"
-
-enum { BATCH_RECORDS = 512 };
-
-/* Clocks of file systems tick every few milliseconds: a change within one tick
- * of another cannot be seen in the times of a file. */
-#define CLOCK_TICK_NS 12000000
-
-/* Waits until a file that has just been written is one tick old, so that any
- * later change shows in its times. */
-static void wait_for_tick(const ksv_file_info *info)
-{
-    int64_t age_ns = clock_realtime_ns() - info->ctime_ns;
-    if (age_ns >= 0 && age_ns < CLOCK_TICK_NS)
-        clock_sleep_ns((uint64_t)(CLOCK_TICK_NS - age_ns));
-}
-
-static ksv_status give_records(const file_scan *scan, record_reader *reader,
-                               scan_record *batch, ksv_error *error)
-{
-    size_t count;
-    for (;;) {
-        KSV_TRY(
-            record_reader_next(reader, batch, BATCH_RECORDS, &count, error));
-        if (count == 0)
-            return KSV_OK;
-        KSV_TRY(scan->records(scan->ctx, batch, count, error));
-    }
-}
+#include "scan/parallel_scan.h"
+#include "scan/scan_batch.h"
 
 /* The objects that a scan works with. */
 typedef struct scan_parts {
     datafile_stream *stream;
     record_reader *reader;
     hash_content *content;
-    scan_record *batch;
+    scan_batch batch;
 } scan_parts;
 
 /* `*in_content` tells whether an error was met in the content, not in how it is
  * compressed. */
-static ksv_status give_all(const file_scan *scan, const scan_parts *parts,
+static ksv_status give_all(const file_scan *scan, scan_parts *parts,
                            bool *in_content, ksv_error *error)
 {
     *in_content = false;
@@ -59,7 +33,7 @@ static ksv_status give_all(const file_scan *scan, const scan_parts *parts,
         hash_content_add(parts->content, data, size_bytes);
         record_reader_feed(parts->reader, data, size_bytes, last);
         *in_content = true;
-        KSV_TRY(give_records(scan, parts->reader, parts->batch, error));
+        KSV_TRY(scan_batch_give(&parts->batch, parts->reader, 0, error));
         *in_content = false;
         if (scan->progress != NULL)
             KSV_TRY(scan->progress(
@@ -94,12 +68,6 @@ static uint64_t find_line(const file_scan *scan, uint64_t offset)
     return offset == 0 ? line : 0;
 }
 
-static bool same_file(const ksv_file_info *a, const ksv_file_info *b)
-{
-    return a->size_bytes == b->size_bytes && a->mtime_ns == b->mtime_ns &&
-           a->ctime_ns == b->ctime_ns && a->inode == b->inode;
-}
-
 /* What was read is of use only when the file is still what it was. */
 static ksv_status check_unchanged(const file_scan *scan,
                                   datafile_stream *stream,
@@ -107,22 +75,26 @@ static ksv_status check_unchanged(const file_scan *scan,
 {
     ksv_file_info now;
     KSV_TRY(datafile_stream_info_now(stream, &now, error));
-    if (same_file(before, &now))
+    if (file_info_is_same(before, &now))
         return KSV_OK;
     return error_set(error, KSV_ERROR_STALE, scan->given_path,
                      "changed while it was read");
 }
 
-static ksv_status scan_stream(const file_scan *scan, const scan_parts *parts,
+static ksv_status scan_stream(const file_scan *scan, scan_parts *parts,
                               file_scan_result *result, ksv_error *error)
 {
     datafile_stream *stream = parts->stream;
     datafile_stream_opened_as(stream, &result->info);
-    wait_for_tick(&result->info);
+    file_wait_for_tick(&result->info);
     ksv_error problem;
     error_clear(&problem);
-    bool in_content;
-    ksv_status status = give_all(scan, parts, &in_content, &problem);
+    bool in_parallel = parallel_scan_is_possible(scan, stream);
+    bool in_content = in_parallel;
+    ksv_status status = in_parallel
+                            ? parallel_scan_run(scan, stream, parts->reader,
+                                                parts->content, &problem)
+                            : give_all(scan, parts, &in_content, &problem);
     /* Half-written data may look malformed: that it changes says more. */
     KSV_TRY(check_unchanged(scan, stream, &result->info, error));
     if (status != KSV_OK) {
@@ -134,7 +106,8 @@ static ksv_status scan_stream(const file_scan *scan, const scan_parts *parts,
         return status;
     }
     result->kind = datafile_stream_kind(stream);
-    result->content_bytes = datafile_stream_content_bytes(stream);
+    result->content_bytes = in_parallel ? result->info.size_bytes
+                                        : datafile_stream_content_bytes(stream);
     result->warnings = datafile_stream_warnings(stream);
     KSV_TRY(hash_fingerprint(datafile_stream_file(stream),
                              result->info.size_bytes, result->fingerprint,
@@ -161,10 +134,7 @@ static ksv_status configure_stream(const file_scan *scan,
 static ksv_status open_parts(const file_scan *scan, scan_parts *parts,
                              ksv_error *error)
 {
-    parts->batch =
-        memory_alloc(scan->allocator, BATCH_RECORDS * sizeof(scan_record));
-    if (parts->batch == NULL)
-        return error_set_memory(error);
+    KSV_TRY(scan_batch_init(&parts->batch, scan, 0, error));
     KSV_TRY(hash_content_open(scan->allocator, &parts->content, error));
     KSV_TRY(record_reader_open(scan->spec, scan->skip_bad_records,
                                scan->allocator, &parts->reader, error));
@@ -173,13 +143,12 @@ static ksv_status open_parts(const file_scan *scan, scan_parts *parts,
     return configure_stream(scan, parts->stream, error);
 }
 
-static void close_parts(const file_scan *scan, scan_parts *parts)
+static void close_parts(scan_parts *parts)
 {
     datafile_stream_close(parts->stream);
     record_reader_close(parts->reader);
     hash_content_close(parts->content);
-    memory_free(scan->allocator, parts->batch,
-                BATCH_RECORDS * sizeof(scan_record));
+    scan_batch_release(&parts->batch);
 }
 
 ksv_status file_scan_run(const file_scan *scan, file_scan_result *result,
@@ -187,12 +156,12 @@ ksv_status file_scan_run(const file_scan *scan, file_scan_result *result,
 {
     memset(result, 0, sizeof *result);
     buffer_init(&result->layout, scan->allocator);
-    scan_parts parts = {NULL, NULL, NULL, NULL};
+    scan_parts parts = {NULL};
     ksv_status status = open_parts(scan, &parts, error);
     if (status == KSV_OK)
         status = scan_stream(scan, &parts, result, error);
     if (status != KSV_OK)
         error_replace_path(error, scan->given_path);
-    close_parts(scan, &parts);
+    close_parts(&parts);
     return status;
 }

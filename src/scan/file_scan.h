@@ -9,6 +9,7 @@
 #include <keysieve/io.h>
 #include <keysieve/memory.h>
 
+#include "base/thread_pool.h"
 #include "datafile/datafile.h"
 #include "datafile/points_writer.h"
 #include "scan/record_reader.h"
@@ -20,8 +21,21 @@ typedef ksv_status (*file_scan_records_fn)(void *ctx,
                                            const scan_record *records,
                                            size_t count, ksv_error *error);
 
-/* Called now and then with the bytes of the file that were read so far; an
- * error ends the scan and is its result. */
+/* The same for a scan with several threads: called by many of them at once,
+ * each with a number of its own, below `chunk_workers`. The content is cut into
+ * chunks, numbered in its order; the records of a chunk come in order and from
+ * one worker, and those of a worker with rising numbers of chunks. Which worker
+ * gets a chunk is left to chance. Of several errors the one of the lowest chunk
+ * is the result of the scan; all records before it were given then, and perhaps
+ * some of later chunks. */
+typedef ksv_status (*file_scan_chunk_fn)(void *ctx, unsigned worker,
+                                         uint64_t chunk,
+                                         const scan_record *records,
+                                         size_t count, ksv_error *error);
+
+/* Called now and then, by the thread that runs the scan, with the bytes of the
+ * file that were read so far; an error ends the scan and is its result, unless
+ * records before have one. */
 typedef ksv_status (*file_scan_progress_fn)(void *ctx, uint64_t disk_bytes,
                                             ksv_error *error);
 
@@ -40,10 +54,18 @@ typedef struct file_scan {
     bool ignore_trailing_garbage; /* after compressed data */
     unsigned threads;             /* to inflate with; 0 and 1: none */
     const ksv_allocator *allocator;
-    file_scan_records_fn records;
+    file_scan_records_fn records;   /* for one thread */
     file_scan_progress_fn progress; /* or NULL */
     file_scan_points_fn points;     /* or NULL */
     void *ctx;
+    /* Replaces `records` when it is not NULL. Then up to `chunk_workers`
+     * threads scan a plain file: the caller, which is worker 0, and threads of
+     * `pool`; without a pool, or where a content cannot be cut, the caller
+     * alone. Nothing else of the result depends on their number. */
+    file_scan_chunk_fn chunk_records;
+    unsigned chunk_workers;
+    thread_pool *pool;  /* or NULL; it must not run this scan itself */
+    size_t chunk_bytes; /* 0: what is best */
 } file_scan;
 
 /* What a whole scan tells beside the records. Filled by file_scan_run(). */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "scan/line_spans.h"
 #include "scan/line_splitter.h"
 #include "scan/record_reader_private.h"
 
@@ -59,7 +60,14 @@ static ksv_status next_lines(fixed_reader *r, scan_record *records,
                              size_t capacity, size_t *count, ksv_error *error)
 {
     line_splitter *s = &r->splitter;
+    const line_rules rules = {true, !r->base.spec->keep_padding};
     while (*count < capacity && !reader_batch_is_full(&r->base)) {
+        if (reader_wants_many(capacity) && line_splitter_is_between(s)) {
+            KSV_TRY(line_spans_take(&r->base, &rules, records, capacity, count,
+                                    error));
+            if (*count == capacity || reader_batch_is_full(&r->base))
+                return KSV_OK;
+        }
         line_piece piece;
         bool got;
         KSV_TRY(line_splitter_next(s, &r->base, &piece, &got, error));

@@ -7,6 +7,10 @@
 
 #include "base/coding.h"
 
+#if !defined(KSV_SCALAR) && defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #define JSON_BYTE_ONES UINT64_C(0x0101010101010101)
 #define JSON_BYTE_TOPS UINT64_C(0x8080808080808080)
 
@@ -58,6 +62,18 @@ static inline const uint8_t *json_digits_end(const uint8_t *p,
 static inline const uint8_t *json_string_stop(const uint8_t *p,
                                               const uint8_t *end)
 {
+#if !defined(KSV_SCALAR) && defined(__SSE2__)
+    const __m128i quotes = _mm_set1_epi8('"');
+    const __m128i backslashes = _mm_set1_epi8('\\');
+    while (end - p >= 16) {
+        __m128i bytes = _mm_loadu_si128((const void *)p);
+        int marks = _mm_movemask_epi8(_mm_or_si128(
+            _mm_cmpeq_epi8(bytes, quotes), _mm_cmpeq_epi8(bytes, backslashes)));
+        if (marks != 0)
+            return p + __builtin_ctz((unsigned)marks);
+        p += 16;
+    }
+#endif
     while (end - p >= 8) {
         uint64_t word = load_u64(p);
         uint64_t marks = json_mark(word, '"') | json_mark(word, '\\');

@@ -106,6 +106,12 @@ static inline const uint8_t *easy_scalar_end(const uint8_t *p,
     return easy_word_end(p, end);
 }
 
+const uint8_t *json_easy_scalar_end(const uint8_t *p, const uint8_t *end,
+                                    bool unwanted)
+{
+    return easy_scalar_end(p, end, unwanted);
+}
+
 /* Takes the easy scalar [p, end) for `node`. */
 static void take(json_scanner *s, uint32_t node, const uint8_t *p,
                  const uint8_t *end)

@@ -164,6 +164,12 @@ const uint8_t *json_scalar_word(json_scanner *s, const uint8_t *p,
 /* The value ends with the line; false: it is not complete. */
 bool json_scalar_finish(json_scanner *s);
 
+/* Behind the string, number, true, false or null that begins at `p`, which is
+ * before `end`; NULL: there is none, it does not end before `end`, or it is no
+ * easy one. Strings with escapes are easy when nobody wants their text. */
+const uint8_t *json_easy_scalar_end(const uint8_t *p, const uint8_t *end,
+                                    bool unwanted);
+
 /* Short cuts through tokens that lie whole in [p, end), the hot loops of the
  * scanner: whole members at JSON_AT_NAME, whole elements at JSON_AT_VALUE in an
  * array. They stop, with `place` set, where something else stands. */

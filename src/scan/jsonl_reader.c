@@ -2,6 +2,7 @@
 /* Reads JSON lines: a value a line, the key is what member paths lead to. */
 #include "base/error.h"
 #include "scan/json_scanner.h"
+#include "scan/json_shape.h"
 #include "scan/line_splitter.h"
 #include "scan/record_reader_private.h"
 
@@ -9,18 +10,23 @@ typedef struct jsonl_reader {
     record_reader base;
     line_splitter splitter;
     json_scanner *scanner;
+    json_shape *shape;
 } jsonl_reader;
 
 static ksv_status jsonl_reader_open(record_reader *base, ksv_error *error)
 {
     jsonl_reader *r = (jsonl_reader *)base;
-    return json_scanner_open(base->spec->parts, base->spec->part_count,
-                             &base->allocator, &r->scanner, error);
+    KSV_TRY(json_scanner_open(base->spec->parts, base->spec->part_count,
+                              &base->allocator, &r->scanner, error));
+    return json_shape_open(base->spec->part_count, &base->allocator, &r->shape,
+                           error);
 }
 
 static void jsonl_reader_close(record_reader *base)
 {
-    json_scanner_close(((jsonl_reader *)base)->scanner);
+    jsonl_reader *r = (jsonl_reader *)base;
+    json_scanner_close(r->scanner);
+    json_shape_close(r->shape);
 }
 
 static ksv_status jsonl_reader_begin(record_reader *base, bool in_middle,
@@ -43,21 +49,41 @@ static ksv_status fail(const jsonl_reader *r, ksv_error *error)
                         "malformed JSON: %s%s", fault, hint);
 }
 
+static void set_part(jsonl_reader *r, size_t i, json_text text)
+{
+    part_value *part = &r->base.parts[i];
+    part->data = text.data;
+    part->size = text.size_bytes;
+    part->copied = !text.is_borrowed;
+}
+
 static ksv_status finish_key(jsonl_reader *r, scan_record *record,
                              ksv_error *error)
 {
-    for (size_t i = 0; i < r->base.spec->part_count; i++) {
-        json_text text = json_scanner_text(r->scanner, i);
-        part_value *part = &r->base.parts[i];
-        part->data = text.data;
-        part->size = text.size_bytes;
-        part->copied = !text.is_borrowed;
-    }
+    for (size_t i = 0; i < r->base.spec->part_count; i++)
+        set_part(r, i, json_scanner_text(r->scanner, i));
+    return reader_finish_key(&r->base, record, error);
+}
+
+/* The key of a line that is like the ones before; `*taken` is false, and
+ * nothing has happened, when it is not. */
+static ksv_status take_alike(jsonl_reader *r, const line_piece *piece,
+                             scan_record *record, bool *taken, ksv_error *error)
+{
+    *taken = piece->begins && piece->ends &&
+             json_shape_match(r->shape, piece->data, piece->size);
+    if (!*taken)
+        return KSV_OK;
+    for (size_t i = 0; i < r->base.spec->part_count; i++)
+        set_part(r, i, json_shape_text(r->shape, i));
+    record->offset = r->splitter.line_offset;
+    record->length = r->splitter.line_length;
     return reader_finish_key(&r->base, record, error);
 }
 
 /* `*given` is false for a blank line. */
-static ksv_status finish_line(jsonl_reader *r, scan_record *record, bool *given,
+static ksv_status finish_line(jsonl_reader *r, const line_piece *piece,
+                              scan_record *record, bool *given,
                               ksv_error *error)
 {
     json_outcome outcome = json_scanner_end(r->scanner);
@@ -65,6 +91,8 @@ static ksv_status finish_line(jsonl_reader *r, scan_record *record, bool *given,
     *record = (scan_record){.offset = r->splitter.line_offset,
                             .length = r->splitter.line_length,
                             .kind = SCAN_RECORD_BAD};
+    if (outcome == JSON_VALUE && piece->begins)
+        json_shape_note(r->shape, r->scanner, piece->data, piece->size);
     if (outcome == JSON_VALUE)
         return finish_key(r, record, error);
     if (outcome == JSON_MALFORMED && !r->base.skip_bad_records)
@@ -83,14 +111,18 @@ static ksv_status jsonl_reader_next(record_reader *base, scan_record *records,
         KSV_TRY(line_splitter_next(&r->splitter, base, &piece, &got, error));
         if (!got)
             return KSV_OK;
+        bool given;
+        KSV_TRY(take_alike(r, &piece, &records[*count], &given, error));
+        *count += given;
+        if (given)
+            continue;
         if (piece.begins)
             json_scanner_begin(r->scanner);
         KSV_TRY(json_scanner_feed(r->scanner, piece.data, piece.size,
                                   !piece.ends, error));
         if (!piece.ends)
             continue;
-        bool given;
-        KSV_TRY(finish_line(r, &records[*count], &given, error));
+        KSV_TRY(finish_line(r, &piece, &records[*count], &given, error));
         *count += given;
     }
     return KSV_OK;

@@ -60,16 +60,22 @@ static ksv_status copy_key(record_reader *r, scan_record *record,
 {
     const scan_spec *spec = r->spec;
     size_t separator_bytes = strlen(spec->separator);
-    size_t start = r->keys.size;
+    size_t key_bytes = (spec->part_count - 1) * separator_bytes;
+    for (size_t i = 0; i < spec->part_count; i++)
+        key_bytes += r->parts[i].size;
+    KSV_TRY(buffer_reserve(&r->keys, key_bytes, error));
+    uint8_t *next = r->keys.data + r->keys.size;
     for (size_t i = 0; i < spec->part_count; i++) {
-        if (i > 0)
-            KSV_TRY(buffer_append(&r->keys, spec->separator, separator_bytes,
-                                  error));
-        KSV_TRY(
-            buffer_append(&r->keys, r->parts[i].data, r->parts[i].size, error));
+        if (i > 0) {
+            memcpy(next, spec->separator, separator_bytes);
+            next += separator_bytes;
+        }
+        memcpy(next, r->parts[i].data, r->parts[i].size);
+        next += r->parts[i].size;
     }
+    r->keys.size += key_bytes;
     record->key = NULL;
-    record->key_bytes = r->keys.size - start;
+    record->key_bytes = key_bytes;
     return KSV_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "scan/line_regex.h"
+#include "scan/line_spans.h"
 #include "scan/line_splitter.h"
 #include "scan/record_reader_private.h"
 
@@ -174,8 +175,16 @@ static ksv_status line_reader_next(record_reader *base, scan_record *records,
                                    size_t capacity, size_t *count,
                                    ksv_error *error)
 {
+    static const line_rules RULES = {false, false};
     line_reader *r = (line_reader *)base;
+    bool many = reader_wants_many(capacity) && !r->has_regex;
     while (*count < capacity && !reader_batch_is_full(base)) {
+        if (many && line_splitter_is_between(&r->splitter)) {
+            KSV_TRY(
+                line_spans_take(base, &RULES, records, capacity, count, error));
+            if (*count == capacity || reader_batch_is_full(base))
+                return KSV_OK;
+        }
         line_piece piece;
         bool got;
         KSV_TRY(line_splitter_next(&r->splitter, base, &piece, &got, error));

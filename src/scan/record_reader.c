@@ -89,6 +89,7 @@ void record_reader_close(record_reader *r)
                 count * sizeof *r->layout.columns);
     buffer_release(&r->keys);
     ksv_allocator a = r->allocator;
+    memory_free(&a, r->span, sizeof *r->span);
     memory_free(&a, r, r->ops->reader_bytes);
 }
 
@@ -99,6 +100,34 @@ static void use_window(record_reader *r, const uint8_t *data, size_t size,
     r->size = size;
     r->position = position;
     r->last = last;
+    if (r->span != NULL)
+        record_span_forget(r->span);
+}
+
+static ksv_status open_span(record_reader *r, reader_span_fn set_up,
+                            ksv_error *error)
+{
+    r->span = memory_alloc(&r->allocator, sizeof *r->span);
+    if (r->span == NULL)
+        return error_set_memory(error);
+    record_span_init(r->span, r->spec);
+    set_up(r, r->span);
+    return KSV_OK;
+}
+
+ksv_status reader_cut_span(record_reader *r, reader_span_fn set_up, bool *any,
+                           ksv_error *error)
+{
+    *any = false;
+    if (r->position == r->size)
+        return KSV_OK;
+    if (r->span == NULL)
+        KSV_TRY(open_span(r, set_up, error));
+    const uint8_t *next = r->data + r->position;
+    if (!record_span_is_at(r->span, next))
+        record_span_cut(r->span, next, r->size - r->position);
+    *any = r->span->end_count > 0;
+    return KSV_OK;
 }
 
 static void forget(record_reader *r, uint64_t offset)
@@ -286,6 +315,11 @@ ksv_status record_reader_next(record_reader *r, scan_record *records,
         r->layout.first_offset = records[0].offset;
     }
     return KSV_OK;
+}
+
+bool record_reader_has_first(const record_reader *r)
+{
+    return r->gave_record;
 }
 
 ksv_status record_reader_layout(const record_reader *r, byte_buffer *out,

@@ -66,6 +66,9 @@ void record_reader_feed(record_reader *reader, const uint8_t *data,
 ksv_status record_reader_next(record_reader *reader, scan_record *records,
                               size_t capacity, size_t *count, ksv_error *error);
 
+/* Whether a record was given since the reader began. */
+bool record_reader_has_first(const record_reader *reader);
+
 /* What lookups need to know of this content, once a record was read or the
  * content has ended: the columns that the header resolved, where the header
  * lies. Appended to `out`. */

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "scan/record_layout.h"
 #include "scan/record_reader.h"
+#include "scan/record_span.h"
 
 /* A value that comes in pieces: it points to where it lies as long as it lies
  * there in one stretch, and is copied only when it does not. */
@@ -68,6 +69,7 @@ struct record_reader {
     part_value *parts;
     /* header_offset, header_length and columns are the format's to fill in. */
     record_layout layout;
+    record_span *span; /* NULL before reader_cut_span() was called */
 
     /* For record_reader.c: */
     const reader_ops *ops;
@@ -106,6 +108,20 @@ static inline bool reader_batch_is_full(const record_reader *reader)
 {
     return reader->keys.size >= READER_BATCH_BYTES;
 }
+
+/* Whether many records at once are asked for: only then splitting a stretch of
+ * the window beforehand pays. */
+static inline bool reader_wants_many(size_t capacity)
+{
+    return capacity > 1;
+}
+
+/* Makes sure that the reader's span begins with the record that begins at its
+ * position; `*any` is false when no record ends in it. `set_up` is called once,
+ * with a new span. */
+typedef void (*reader_span_fn)(const record_reader *reader, record_span *span);
+ksv_status reader_cut_span(record_reader *reader, reader_span_fn set_up,
+                           bool *any, ksv_error *error);
 
 /* No value. */
 static inline void part_reset(part_value *part)

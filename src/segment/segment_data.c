@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "io/file.h"
+#include "io/reopening_file.h"
 
 void segment_data_error(const catalog_file *file, ksv_error *error)
 {
@@ -56,17 +57,31 @@ static ksv_status open_compressed(const segment_place *place,
     return status;
 }
 
+static ksv_status open_data(const segment_place *place,
+                            const catalog_segment *segment,
+                            const catalog_file *file, const char *path,
+                            datafile **out, ksv_error *error)
+{
+    datafile_kind kind = (datafile_kind)file->data_kind;
+    if (kind == DATAFILE_PLAIN || segment == NULL)
+        return datafile_open(place->fs, path, kind, place->allocator, out,
+                             error);
+    return open_compressed(place, segment, path, out, error);
+}
+
 ksv_status segment_open_data(const segment_place *place,
                              const catalog_segment *segment,
                              const catalog_file *file, const char *path,
                              datafile **out, ksv_error *error)
 {
     *out = NULL;
-    datafile_kind kind = (datafile_kind)file->data_kind;
-    ksv_status status =
-        kind == DATAFILE_PLAIN || segment == NULL
-            ? datafile_open(place->fs, path, kind, place->allocator, out, error)
-            : open_compressed(place, segment, path, out, error);
+    /* What is opened does not keep the file system, only files do. */
+    segment_place reopening = *place;
+    reopening_file_system fs;
+    reopening_file_system_init(&fs, place->fs, place->allocator);
+    if (place->reopen_files)
+        reopening.fs = &fs.fs;
+    ksv_status status = open_data(&reopening, segment, file, path, out, error);
     if (status != KSV_OK)
         segment_data_error(file, error);
     return status;

@@ -7,6 +7,12 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "table/table_iterator.h"
+
+/* Pages of 4 KiB that are in memory of all tables together, unless there are
+ * more tables than that, and of one. */
+#define MERGE_PAGES 4096
+#define INPUT_MOST_PAGES 32
 
 typedef struct merge_input {
     segment_table table;
@@ -61,12 +67,17 @@ static ksv_status pull(segment_merge *m, size_t i, merge_entry *entry,
 
 static ksv_status start(segment_merge *m, ksv_error *error)
 {
+    size_t pages = m->count > 0 ? MERGE_PAGES / m->count : 1;
+    if (pages > INPUT_MOST_PAGES)
+        pages = INPUT_MOST_PAGES;
+    if (pages == 0)
+        pages = 1;
     for (size_t i = 0; i < m->count; i++) {
         merge_input *input = &m->inputs[i];
         KSV_TRY(segment_open_table(&m->place, m->segments[i], &input->table,
                                    error));
-        KSV_TRY(ksv_table_iterator_open(input->table.table, &input->iterator,
-                                        error));
+        KSV_TRY(table_iterator_open(input->table.table, pages, &input->iterator,
+                                    error));
         bool end;
         KSV_TRY(pull(m, i, &m->heap[m->heap_size], &end, error));
         m->heap_size += !end;

@@ -1,122 +1,159 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the sidecars of a segment from sorted entries, in one pass. */
+/* Writes the sidecars of a segment from sorted entries. The table comes first:
+ * a filter is sized by its keys, and how many there are is known when all
+ * entries were sorted, once. The filter's keys are then read from the table,
+ * which costs less than to keep or sort the entries twice, in memory and even
+ * more when they were on disk. */
 #include "segment/segment_writer.h"
 
 #include <string.h>
 
 #include "base/error.h"
-#include "io/atomic_file.h"
+#include "filter/filter_writer.h"
 #include "io/file.h"
+#include "table/table_hashes.h"
+#include "table/table_writer.h"
 
-/* One sorted stream feeds both writers, so that they hold the same keys. */
-typedef struct tee {
-    atomic_file *filter_file;
-    atomic_file *table_file;
-    ksv_filter_writer *filter;
-    ksv_table_writer *table;
-} tee;
-
-static ksv_status open_filter(const segment_place *place,
-                              const entry_sorter *sorter, tee *t,
-                              catalog_segment *segment, ksv_error *error)
+static ksv_status create(const segment_place *place,
+                         const catalog_segment *segment, const char *ending,
+                         atomic_file **file, ksv_error *error)
 {
     char name[CATALOG_NAME_BYTES];
-    catalog_sidecar_name(segment->id, CATALOG_FILTER_ENDING, name);
-    const catalog_parameters *p = place->parameters;
-    ksv_filter_options options = {.hash_bits = p->hash_bits,
-                                  .hasher = p->hasher};
-    memcpy(options.id, segment->filter_id, sizeof options.id);
-    sorter_distinct distinct;
-    KSV_TRY(entry_sorter_distinct(sorter, &distinct, error));
-    segment->distinct_keys = distinct.whole;
-    KSV_TRY(ksv_filter_make_plan(distinct.truncated, p->fpr, p->hash_bits,
-                                 &options.plan, error));
-    KSV_TRY(atomic_file_create(place->fs, place->directory, name,
-                               place->allocator, &t->filter_file, error));
-    return ksv_filter_writer_open(atomic_file_handle(t->filter_file), &options,
-                                  place->allocator, &t->filter, error);
+    catalog_sidecar_name(segment->id, ending, name);
+    return atomic_file_create(place->fs, place->directory, name,
+                              place->allocator, file, error);
 }
 
-static ksv_status open_table(const segment_place *place, tee *t,
-                             catalog_segment *segment, ksv_error *error)
+static ksv_status feed_table(entry_sorter *sorter, ksv_table_writer *writer,
+                             ksv_error *error)
 {
-    char name[CATALOG_NAME_BYTES];
-    catalog_sidecar_name(segment->id, CATALOG_TABLE_ENDING, name);
+    for (;;) {
+        const hash_entry *entries;
+        size_t count;
+        KSV_TRY(entry_sorter_next(sorter, &entries, &count, error));
+        if (count == 0)
+            return KSV_OK;
+        KSV_TRY(table_writer_add_entries(writer, entries, count, error));
+    }
+}
+
+static ksv_status write_table(const segment_place *place, entry_sorter *sorter,
+                              catalog_segment *segment, atomic_file **file,
+                              ksv_error *error)
+{
     const catalog_parameters *p = place->parameters;
     ksv_table_options options = {.hash_bits = p->hash_bits,
                                  .payload_bits = segment->payload_bits,
                                  .hasher = p->hasher};
     memcpy(options.id, segment->table_id, sizeof options.id);
-    KSV_TRY(atomic_file_create(place->fs, place->directory, name,
-                               place->allocator, &t->table_file, error));
-    return ksv_table_writer_open(atomic_file_handle(t->table_file), &options,
-                                 place->allocator, &t->table, error);
+    KSV_TRY(create(place, segment, CATALOG_TABLE_ENDING, file, error));
+    ksv_table_writer *writer;
+    ksv_table_info info = {0};
+    KSV_TRY(ksv_table_writer_open(atomic_file_handle(*file), &options,
+                                  place->allocator, &writer, error));
+    ksv_status status = feed_table(sorter, writer, error);
+    if (status == KSV_OK)
+        status = ksv_table_writer_finish(writer, &info, error);
+    ksv_table_writer_close(writer);
+    segment->entries = info.entries;
+    segment->table_bytes = info.file_bytes;
+    return status;
 }
 
-static ksv_status feed(const entry_sorter *sorter, unsigned hash_bits, tee *t,
-                       ksv_error *error)
+static ksv_status feed_filter(ksv_table *table, ksv_filter_writer *writer,
+                              ksv_error *error)
 {
-    const sort_entry *entries = entry_sorter_entries(sorter);
-    size_t count = entry_sorter_count(sorter);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t hash = ksv_hash_truncate(entries[i].hash, hash_bits);
-        KSV_TRY(ksv_filter_writer_add(t->filter, hash, error));
-        KSV_TRY(
-            ksv_table_writer_add(t->table, hash, entries[i].payload, error));
+    table_hashes *hashes;
+    KSV_TRY(table_hashes_open(table, &hashes, error));
+    ksv_status status;
+    for (;;) {
+        const uint64_t *values;
+        size_t count;
+        status = table_hashes_next(hashes, &values, &count, error);
+        if (status != KSV_OK || count == 0)
+            break;
+        status = filter_writer_add_hashes(writer, values, count, error);
+        if (status != KSV_OK)
+            break;
     }
-    return KSV_OK;
-}
-
-static ksv_status finish(tee *t, catalog_segment *segment, ksv_error *error)
-{
-    ksv_table_info table;
-    uint64_t keys;
-    KSV_TRY(ksv_filter_writer_finish(t->filter, &keys, error));
-    KSV_TRY(ksv_table_writer_finish(t->table, &table, error));
-    segment->entries = table.entries;
-    segment->filter_keys = keys;
-    segment->table_bytes = table.file_bytes;
-    ksv_file *file = atomic_file_handle(t->filter_file);
-    ksv_file_info info;
-    KSV_TRY(file->ops->info(file, &info, error));
-    segment->filter_bytes = info.size_bytes;
-    return KSV_OK;
-}
-
-static ksv_status publish(const segment_place *place, tee *t,
-                          const catalog_segment *segment, ksv_error *error)
-{
-    atomic_file *file = t->filter_file;
-    t->filter_file = NULL;
-    KSV_TRY(atomic_file_publish(file, error));
-    file = t->table_file;
-    t->table_file = NULL;
-    ksv_status status = atomic_file_publish(file, error);
-    if (status != KSV_OK)
-        segment_remove(place, segment->id);
+    table_hashes_close(hashes);
     return status;
 }
 
-ksv_status segment_write(const segment_place *place, const entry_sorter *sorter,
+static ksv_status copy_keys(const segment_place *place,
+                            const atomic_file *table_file,
+                            ksv_filter_writer *writer, ksv_error *error)
+{
+    ksv_file *file;
+    KSV_TRY(atomic_file_read_back(table_file, &file, error));
+    ksv_table *table = NULL;
+    ksv_status status = ksv_table_open(file, place->allocator, &table, error);
+    if (status == KSV_OK)
+        status = feed_filter(table, writer, error);
+    ksv_table_close(table);
+    file_close_quietly(file);
+    return status;
+}
+
+static ksv_status write_filter(const segment_place *place,
+                               const sorter_distinct *distinct,
+                               catalog_segment *segment, segment_files *files,
+                               ksv_error *error)
+{
+    const catalog_parameters *p = place->parameters;
+    ksv_filter_options options = {.hash_bits = p->hash_bits,
+                                  .hasher = p->hasher};
+    memcpy(options.id, segment->filter_id, sizeof options.id);
+    KSV_TRY(ksv_filter_make_plan(distinct->truncated, p->fpr, p->hash_bits,
+                                 &options.plan, error));
+    KSV_TRY(
+        create(place, segment, CATALOG_FILTER_ENDING, &files->filter, error));
+    ksv_file *file = atomic_file_handle(files->filter);
+    ksv_filter_writer *writer;
+    KSV_TRY(ksv_filter_writer_open(file, &options, place->allocator, &writer,
+                                   error));
+    ksv_status status = copy_keys(place, files->table, writer, error);
+    if (status == KSV_OK)
+        status = ksv_filter_writer_finish(writer, &segment->filter_keys, error);
+    ksv_filter_writer_close(writer);
+    segment->distinct_keys = distinct->whole;
+    segment->filter_bytes = options.plan.file_bytes;
+    return status;
+}
+
+ksv_status segment_write(const segment_place *place, entry_sorter *sorter,
                          uint64_t payload_limit, catalog_segment *segment,
-                         ksv_error *error)
+                         segment_files *files, ksv_error *error)
 {
-    tee t = {NULL, NULL, NULL, NULL};
     segment->payload_bits = segment_payload_bits(payload_limit);
-    ksv_status status = open_filter(place, sorter, &t, segment, error);
-    if (status == KSV_OK)
-        status = open_table(place, &t, segment, error);
-    if (status == KSV_OK)
-        status = feed(sorter, place->parameters->hash_bits, &t, error);
-    if (status == KSV_OK)
-        status = finish(&t, segment, error);
-    ksv_filter_writer_close(t.filter);
-    ksv_table_writer_close(t.table);
-    if (status == KSV_OK)
-        status = publish(place, &t, segment, error);
-    atomic_file_abandon(t.filter_file);
-    atomic_file_abandon(t.table_file);
-    return status;
+    KSV_TRY(write_table(place, sorter, segment, &files->table, error));
+    sorter_distinct distinct;
+    entry_sorter_distinct(sorter, &distinct);
+    return write_filter(place, &distinct, segment, files, error);
+}
+
+static ksv_status publish_one(atomic_file **file, publish_queue *queue,
+                              ksv_error *error)
+{
+    atomic_file *given = *file;
+    *file = NULL;
+    return given != NULL ? publish_queue_add(queue, given, error) : KSV_OK;
+}
+
+ksv_status segment_files_publish(segment_files *files, publish_queue *queue,
+                                 ksv_error *error)
+{
+    KSV_TRY(publish_one(&files->table, queue, error));
+    KSV_TRY(publish_one(&files->filter, queue, error));
+    return publish_one(&files->points, queue, error);
+}
+
+void segment_files_abandon(segment_files *files)
+{
+    atomic_file_abandon(files->filter);
+    atomic_file_abandon(files->table);
+    atomic_file_abandon(files->points);
+    *files = (segment_files){NULL, NULL, NULL};
 }
 
 void segment_remove(const segment_place *place, uint64_t segment_id)

@@ -1,19 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the sidecars of a segment from sorted entries, in one pass. */
+/* Writes the sidecars of a segment from sorted entries. */
 #ifndef KSV_SEGMENT_SEGMENT_WRITER_H
 #define KSV_SEGMENT_SEGMENT_WRITER_H
 
 #include "catalog/catalog.h"
+#include "io/publish_queue.h"
 #include "segment/segment.h"
 #include "sort/entry_sorter.h"
 
-/* Writes filter and table of the entries of `sorter`, which is finished, under
- * their final names, synced (the directory is not). `payload_limit` is above
- * every payload. `segment` has its ids (segment_ids()); sizes and counts are
- * filled in. On failure neither file stays. */
-ksv_status segment_write(const segment_place *place, const entry_sorter *sorter,
+/* The sidecars of a segment, written but not published. */
+typedef struct segment_files {
+    atomic_file *filter;
+    atomic_file *table;
+    atomic_file *points; /* NULL: the data file needs none */
+} segment_files;
+
+/* Writes filter and table of the entries of `sorter`, which is finished and
+ * used up by this. `payload_limit` is above every payload. `segment` has its
+ * ids (segment_ids()); sizes and counts are filled in. Both become members of
+ * `*files`, which are to be published or abandoned, on failure too. */
+ksv_status segment_write(const segment_place *place, entry_sorter *sorter,
                          uint64_t payload_limit, catalog_segment *segment,
-                         ksv_error *error);
+                         segment_files *files, ksv_error *error);
+
+/* Hands all files over to be published; on failure what is left of them is to
+ * be abandoned. */
+ksv_status segment_files_publish(segment_files *files, publish_queue *queue,
+                                 ksv_error *error);
+void segment_files_abandon(segment_files *files);
 
 /* Removes the sidecars of a segment that no catalog names. */
 void segment_remove(const segment_place *place, uint64_t segment_id);

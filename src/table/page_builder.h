@@ -10,21 +10,21 @@
 #include "base/memory.h"
 #include "table/page.h"
 
+/* A hash in the form of pages, and its payload. */
 typedef struct page_entry {
     uint64_t x;
     uint64_t payload;
 } page_entry;
 
-/* Entries of the page being filled. */
+/* Entries that wait for their pages: more than one page's. */
 typedef struct page_builder {
     page_context context;
-    page_entry *entries; /* owned */
+    page_entry *memory; /* owned */
     size_t capacity;
+    size_t start; /* of the entries in `memory` */
     size_t count;
-    size_t group_start; /* where the group of the last entry begins here */
-    size_t run_start;   /* where its run begins here */
-    unsigned low_bits;  /* of the page, as far as is known */
-    unsigned flags;     /* the BEFORE flags of the page */
+    size_t most;    /* entries that a page can have at most */
+    unsigned flags; /* the BEFORE flags of the next page */
 } page_builder;
 
 ksv_status page_builder_init(page_builder *builder, const page_context *context,
@@ -32,19 +32,28 @@ ksv_status page_builder_init(page_builder *builder, const page_context *context,
 void page_builder_release(page_builder *builder,
                           const ksv_allocator *allocator);
 
-/* Whether an entry of `x` fits into the page with what is in it; always when it
- * is empty. `x` is not below the last one. */
-bool page_builder_fits(page_builder *builder, uint64_t x);
-/* Adds an entry that fits. */
-void page_builder_push(page_builder *builder, uint64_t x, uint64_t payload);
+/* The entries that wait; the first begins the next page. */
+static inline const page_entry *
+page_builder_entries(const page_builder *builder)
+{
+    return builder->memory + builder->start;
+}
 
-/* Writes page `number` into `page`: what has to stand before an entry of
- * `next_x` that did not fit. What belongs into one page with that entry stays
- * in the builder. */
-void page_builder_cut(page_builder *builder, uint64_t next_x, uint32_t number,
+/* Whether the next page can be cut, whatever comes. Then it has to be. */
+static inline bool page_builder_is_full(const page_builder *builder)
+{
+    return builder->count > builder->most;
+}
+
+/* Room for at least one more entry unless it is full, behind those that wait:
+ * `*room` is for how many. The caller writes them and adds their number to
+ * `count`; each `x` is not below the one before. */
+page_entry *page_builder_room(page_builder *builder, size_t *room);
+
+/* Writes page `number` into `page`: as many as fit of the entries that wait, of
+ * which there is at least one, or all. What belongs into one page with an entry
+ * that does not fit goes on waiting. */
+void page_builder_cut(page_builder *builder, uint32_t number,
                       uint8_t page[TABLE_PAGE_BYTES]);
-/* Writes all that is left, at least one entry, as the last page. */
-void page_builder_cut_last(page_builder *builder, uint32_t number,
-                           uint8_t page[TABLE_PAGE_BYTES]);
 
 #endif

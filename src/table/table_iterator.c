@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a table from end to end and compares all its parts with each other. */
+#include "table/table_iterator.h"
+
+#include <stddef.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "io/file.h"
 #include "table/table_reader.h"
 
-#define CHUNK_PAGES 32
-#define CHUNK_BYTES (CHUNK_PAGES * TABLE_PAGE_BYTES)
+#define USUAL_CHUNK_PAGES 32
 
 struct ksv_table_iterator {
     ksv_table *table;     /* borrowed */
@@ -23,24 +26,41 @@ struct ksv_table_iterator {
     uint64_t longest_run;
     uint64_t last_x; /* of the entry given out last, if there is one */
     uint64_t last_payload;
-    uint8_t chunk[CHUNK_BYTES + BITS_READ_PADDING_BYTES];
+    size_t chunk_pages; /* that `chunk` holds */
+    uint8_t chunk[];    /* and BITS_READ_PADDING_BYTES behind them */
 };
+
+static size_t iterator_bytes(size_t chunk_pages)
+{
+    return offsetof(ksv_table_iterator, chunk) +
+           chunk_pages * TABLE_PAGE_BYTES + BITS_READ_PADDING_BYTES;
+}
+
+ksv_status table_iterator_open(ksv_table *table, size_t most_pages,
+                               ksv_table_iterator **iterator, ksv_error *error)
+{
+    uint64_t pages = table->meta.info.pages;
+    size_t chunk_pages = pages < most_pages ? (size_t)pages : most_pages;
+    *iterator = memory_zalloc(&table->allocator, iterator_bytes(chunk_pages));
+    if (*iterator == NULL)
+        return error_set_memory(error);
+    (*iterator)->table = table;
+    (*iterator)->chunk_pages = chunk_pages;
+    return KSV_OK;
+}
 
 ksv_status ksv_table_iterator_open(ksv_table *table,
                                    ksv_table_iterator **iterator,
                                    ksv_error *error)
 {
-    *iterator = memory_zalloc(&table->allocator, sizeof **iterator);
-    if (*iterator == NULL)
-        return error_set_memory(error);
-    (*iterator)->table = table;
-    return KSV_OK;
+    return table_iterator_open(table, USUAL_CHUNK_PAGES, iterator, error);
 }
 
 void ksv_table_iterator_close(ksv_table_iterator *iterator)
 {
     if (iterator != NULL)
-        memory_free(&iterator->table->allocator, iterator, sizeof *iterator);
+        memory_free(&iterator->table->allocator, iterator,
+                    iterator_bytes(iterator->chunk_pages));
 }
 
 /* The bytes of a page, read with those that follow it. */
@@ -49,7 +69,7 @@ static ksv_status fetch_page(ksv_table_iterator *it, uint64_t number,
 {
     if (number >= it->chunk_end) {
         uint64_t left = it->table->meta.info.pages - number;
-        uint64_t count = left < CHUNK_PAGES ? left : CHUNK_PAGES;
+        uint64_t count = left < it->chunk_pages ? left : it->chunk_pages;
         KSV_TRY(file_read_exactly(it->table->file, table_page_offset(number),
                                   it->chunk, (size_t)count * TABLE_PAGE_BYTES,
                                   error));

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes entries that come in order as a table, in one pass. */
+#include "table/table_writer.h"
+
 #include <inttypes.h>
 
 #include "base/error.h"
@@ -84,10 +86,8 @@ static ksv_status next_page(ksv_table_writer *w, uint8_t **page,
     return KSV_OK;
 }
 
-/* Takes the fence of the page that the builder is about to cut, and finds room
- * for it; nothing has changed when it fails. */
-static ksv_status begin_page(ksv_table_writer *w, uint8_t **page,
-                             uint32_t *number, ksv_error *error)
+/* Cuts the next page; nothing has changed when it fails. */
+static ksv_status cut_page(ksv_table_writer *w, ksv_error *error)
 {
     ksv_table_info *info = &w->meta.info;
     if (info->pages == TABLE_MAX_PAGES)
@@ -100,10 +100,22 @@ static ksv_status begin_page(ksv_table_writer *w, uint8_t **page,
                     (size_t)info->pages + 1, sizeof *w->fences, error);
     w->fences = fences;
     KSV_TRY(status);
-    KSV_TRY(next_page(w, page, error));
-    w->fences[info->pages] =
-        table_fence_of_x(w->builder.entries[0].x, info->options.hash_bits);
-    *number = (uint32_t)info->pages++;
+    uint8_t *page = NULL;
+    KSV_TRY(next_page(w, &page, error));
+    w->fences[info->pages] = table_fence_of_x(
+        page_builder_entries(&w->builder)->x, info->options.hash_bits);
+    page_builder_cut(&w->builder, (uint32_t)info->pages++, page);
+    return KSV_OK;
+}
+
+static ksv_status check_open(const ksv_table_writer *w, ksv_error *error)
+{
+    if (w->failed != KSV_OK)
+        return error_set(error, w->failed, NULL,
+                         "the table could not be written before");
+    if (w->finished)
+        return error_set(error, KSV_ERROR_ARGUMENT, NULL,
+                         "the table is finished");
     return KSV_OK;
 }
 
@@ -112,13 +124,9 @@ static ksv_status check_entry(const ksv_table_writer *w, uint64_t hash,
                               uint64_t payload, ksv_error *error)
 {
     const ksv_table_info *info = &w->meta.info;
+    KSV_TRY(check_open(w, error));
     const char *wrong = NULL;
-    if (w->failed != KSV_OK)
-        return error_set(error, w->failed, NULL,
-                         "the table could not be written before");
-    if (w->finished)
-        wrong = "the table is finished";
-    else if (hash != ksv_hash_truncate(hash, info->options.hash_bits))
+    if (hash != ksv_hash_truncate(hash, info->options.hash_bits))
         wrong = "a hash has more bits than the table keeps";
     else if (payload >> info->options.payload_bits != 0)
         wrong = "a payload has more bits than the table keeps";
@@ -131,38 +139,122 @@ static ksv_status check_entry(const ksv_table_writer *w, uint64_t hash,
     return KSV_OK;
 }
 
-static void count_entry(ksv_table_writer *w, uint64_t hash, uint64_t payload)
+/* What is noticed of entries while they are taken over. */
+typedef struct entry_pass {
+    uint64_t last_x;
+    uint64_t last_payload;
+    uint64_t run_entries;
+    uint64_t longest_run;
+    uint64_t distinct;
+    uint64_t wrong; /* 0: none */
+} entry_pass;
+
+/* Takes over `count` entries. What is wrong is looked at once, by the caller.
+ */
+static void take_entries(entry_pass *pass, const hash_entry *from, size_t count,
+                         const ksv_table_options *options, page_entry *to)
+{
+    unsigned shift = 64 - options->hash_bits;
+    entry_pass p = *pass;
+    uint64_t all_payloads = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t x = from[i].hash >> shift;
+        uint64_t payload = from[i].payload;
+        all_payloads |= payload;
+        if (x != p.last_x) {
+            p.wrong |= (uint64_t)(x < p.last_x);
+            p.distinct++;
+            p.run_entries = 0;
+        } else {
+            p.wrong |= (uint64_t)(payload < p.last_payload);
+        }
+        p.run_entries++;
+        if (p.run_entries > p.longest_run)
+            p.longest_run = p.run_entries;
+        p.last_x = x;
+        p.last_payload = payload;
+        to[i] = (page_entry){x, payload};
+    }
+    p.wrong |= all_payloads >> options->payload_bits;
+    *pass = p;
+}
+
+static entry_pass begin_pass(const ksv_table_writer *w, uint64_t first_x)
+{
+    const ksv_table_info *info = &w->meta.info;
+    entry_pass pass = {
+        .last_x = table_x_of_hash(w->meta.last_hash, info->options.hash_bits),
+        .last_payload = w->last_payload,
+        .run_entries = w->run_entries,
+        .longest_run = info->longest_run,
+        .distinct = info->distinct_hashes};
+    if (info->entries == 0) {
+        pass.last_x = first_x;
+        pass.last_payload = 0;
+        pass.distinct = 1;
+    }
+    return pass;
+}
+
+static void end_pass(ksv_table_writer *w, const entry_pass *pass, size_t count)
 {
     ksv_table_info *info = &w->meta.info;
-    if (info->entries == 0)
-        w->meta.first_hash = hash;
-    if (info->entries == 0 || hash != w->meta.last_hash) {
-        info->distinct_hashes++;
-        w->run_entries = 0;
+    info->distinct_hashes = pass->distinct;
+    info->longest_run = pass->longest_run;
+    info->entries += count;
+    w->run_entries = pass->run_entries;
+    w->last_payload = pass->last_payload;
+    w->meta.last_hash = table_hash_of_x(pass->last_x, info->options.hash_bits);
+    w->builder.count += count;
+}
+
+/* Adds as many of `count` entries as there is room for; `*taken` says how many.
+ */
+static ksv_status add_some(ksv_table_writer *w, const hash_entry *entries,
+                           size_t count, size_t *taken, ksv_error *error)
+{
+    const ksv_table_options *options = &w->meta.info.options;
+    while (page_builder_is_full(&w->builder))
+        KSV_TRY(cut_page(w, error));
+    size_t room;
+    page_entry *to = page_builder_room(&w->builder, &room);
+    if (count > room)
+        count = room;
+    uint64_t first_x = table_x_of_hash(entries[0].hash, options->hash_bits);
+    entry_pass pass = begin_pass(w, first_x);
+    take_entries(&pass, entries, count, options, to);
+    if (pass.wrong != 0)
+        return error_set(error, KSV_ERROR_ARGUMENT, NULL,
+                         "entries of a table are not in ascending order, or "
+                         "have payloads of more bits than it keeps");
+    if (w->meta.info.entries == 0)
+        w->meta.first_hash = table_hash_of_x(first_x, options->hash_bits);
+    end_pass(w, &pass, count);
+    *taken = count;
+    return KSV_OK;
+}
+
+ksv_status table_writer_add_entries(ksv_table_writer *writer,
+                                    const hash_entry *entries, size_t count,
+                                    ksv_error *error)
+{
+    if (count > 0)
+        KSV_TRY(check_open(writer, error));
+    for (size_t done = 0; done < count;) {
+        size_t taken = 0;
+        KSV_TRY(add_some(writer, entries + done, count - done, &taken, error));
+        done += taken;
     }
-    info->entries++;
-    w->run_entries++;
-    if (w->run_entries > info->longest_run)
-        info->longest_run = w->run_entries;
-    w->meta.last_hash = hash;
-    w->last_payload = payload;
+    return KSV_OK;
 }
 
 ksv_status ksv_table_writer_add(ksv_table_writer *writer, uint64_t hash,
                                 uint64_t payload, ksv_error *error)
 {
-    ksv_table_writer *w = writer;
-    KSV_TRY(check_entry(w, hash, payload, error));
-    uint64_t x = table_x_of_hash(hash, w->meta.info.options.hash_bits);
-    while (!page_builder_fits(&w->builder, x)) {
-        uint8_t *page;
-        uint32_t number;
-        KSV_TRY(begin_page(w, &page, &number, error));
-        page_builder_cut(&w->builder, x, number, page);
-    }
-    page_builder_push(&w->builder, x, payload);
-    count_entry(w, hash, payload);
-    return KSV_OK;
+    hash_entry entry = {hash, payload};
+    size_t taken;
+    KSV_TRY(check_entry(writer, hash, payload, error));
+    return add_some(writer, &entry, 1, &taken, error);
 }
 
 static ksv_status write_fences(ksv_table_writer *w, ksv_error *error)
@@ -173,7 +265,7 @@ static ksv_status write_fences(ksv_table_writer *w, ksv_error *error)
         uint64_t count = pages - first < TABLE_FENCES_PER_PAGE
                              ? pages - first
                              : TABLE_FENCES_PER_PAGE;
-        uint8_t *page;
+        uint8_t *page = NULL;
         KSV_TRY(next_page(w, &page, error));
         table_encode_fence_page(w->fences + first, (size_t)count, (uint32_t)i,
                                 w->meta.tag, page);
@@ -194,13 +286,9 @@ ksv_status ksv_table_writer_finish(ksv_table_writer *writer,
                                    ksv_table_info *info, ksv_error *error)
 {
     ksv_table_writer *w = writer;
-    KSV_TRY(check_entry(w, w->meta.last_hash, w->last_payload, error));
-    if (w->builder.count > 0) {
-        uint8_t *page;
-        uint32_t number;
-        KSV_TRY(begin_page(w, &page, &number, error));
-        page_builder_cut_last(&w->builder, number, page);
-    }
+    KSV_TRY(check_open(w, error));
+    while (w->builder.count > 0)
+        KSV_TRY(cut_page(w, error));
     w->meta.fence_pages = table_fence_page_count(w->meta.info.pages);
     w->meta.info.file_bytes = table_file_bytes(w->meta.info.pages);
     w->finished = true;

@@ -11,6 +11,7 @@
 typedef struct data_walk {
     const data_check *check;
     entry_sorter *sorter;
+    entry_adder *adder;
     uint64_t records;
     uint64_t records_without_key;
     uint64_t bad_records;
@@ -29,7 +30,7 @@ static ksv_status walk_records(void *ctx, const scan_record *records,
             continue;
         const catalog_parameters *p = walk->check->place->parameters;
         uint64_t hash = ksv_hash(&p->hasher, r->key, r->key_bytes);
-        KSV_TRY(entry_sorter_add(walk->sorter, hash, r->offset, error));
+        KSV_TRY(entry_adder_add(walk->adder, hash, r->offset, error));
     }
     return KSV_OK;
 }
@@ -43,30 +44,46 @@ static ksv_status differs(const data_check *check, uint64_t offset,
     return KSV_ERROR_STALE;
 }
 
-/* Both are in order: the first pair that differs shows what is missing. */
-static ksv_status compare_entries(const data_check *check,
-                                  const entry_sorter *sorter,
-                                  ksv_table_iterator *iterator,
-                                  ksv_error *error)
+/* Compares `count` entries with those that come next in the table. */
+static ksv_status compare_some(const data_check *check,
+                               const hash_entry *entries, size_t count,
+                               ksv_table_iterator *iterator, ksv_error *error)
 {
-    const sort_entry *entries = entry_sorter_entries(sorter);
-    size_t count = entry_sorter_count(sorter);
     unsigned bits = check->place->parameters->hash_bits;
-    for (size_t i = 0;; i++) {
+    for (size_t i = 0; i < count; i++) {
         uint64_t hash, payload;
         bool end;
         KSV_TRY(
             ksv_table_iterator_next(iterator, &hash, &payload, &end, error));
-        if (end && i == count)
-            return KSV_OK;
         if (end)
             return differs(check, entries[i].payload,
                            "a record is not in the table", error);
-        if (i == count || hash != ksv_hash_truncate(entries[i].hash, bits) ||
+        if (hash != ksv_hash_truncate(entries[i].hash, bits) ||
             payload != entries[i].payload)
             return differs(check, payload,
                            "the table has a record that is not there", error);
     }
+    return KSV_OK;
+}
+
+/* Both are in order: the first pair that differs shows what is missing. */
+static ksv_status compare_entries(const data_check *check, entry_sorter *sorter,
+                                  ksv_table_iterator *iterator,
+                                  ksv_error *error)
+{
+    const hash_entry *entries;
+    size_t count;
+    do {
+        KSV_TRY(entry_sorter_next(sorter, &entries, &count, error));
+        KSV_TRY(compare_some(check, entries, count, iterator, error));
+    } while (count > 0);
+    uint64_t hash, payload;
+    bool end;
+    KSV_TRY(ksv_table_iterator_next(iterator, &hash, &payload, &end, error));
+    if (!end)
+        return differs(check, payload,
+                       "the table has a record that is not there", error);
+    return KSV_OK;
 }
 
 static ksv_status compare_table(const data_check *check, entry_sorter *sorter,
@@ -77,7 +94,7 @@ static ksv_status compare_table(const data_check *check, entry_sorter *sorter,
                    ? KSV_OK
                    : differs(check, KSV_NO_OFFSET, "it has no table", error);
     KSV_TRY(entry_sorter_finish(sorter, check->place->parameters->hash_bits,
-                                error));
+                                NULL, 0, error));
     segment_table table;
     KSV_TRY(segment_open_table(check->place, check->segment, &table, error));
     ksv_table_iterator *iterator = NULL;
@@ -116,7 +133,13 @@ ksv_status data_check_run(const data_check *check, uint64_t *records,
                           ksv_error *error)
 {
     data_walk walk = {.check = check};
-    KSV_TRY(entry_sorter_open(check->place->allocator, &walk.sorter, error));
+    /* Nothing may be written here: entries stay in memory. */
+    entry_sorter_options options = {
+        .allocator = check->place->allocator,
+        .expected_entries =
+            check->segment != NULL ? check->segment->entries : 1};
+    KSV_TRY(entry_sorter_open(&options, &walk.sorter, error));
+    walk.adder = entry_sorter_adder(walk.sorter, 0);
     file_scan scan = {.fs = check->place->fs,
                       .path = check->path,
                       .given_path = check->file->given_path,

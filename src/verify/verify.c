@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "catalog/catalog.h"
-#include "catalog/file_identity.h"
+#include "segment/data_identity.h"
 #include "segment/segment_check.h"
 #include "verify/data_check.h"
 
@@ -85,9 +85,10 @@ static ksv_status check_identity(verify_run *run, const catalog_file *file,
 {
     ksv_error problem;
     error_clear(&problem);
-    file_identity identity;
+    data_identity found;
     ksv_status status =
-        file_identity_check(run->fs, path, file, &identity, &problem);
+        data_identity_check(&run->place, file, path, &found, &problem);
+    file_identity identity = found.identity;
     if (status != KSV_OK)
         error_replace_path(&problem, file->given_path);
     *fresh = status == KSV_OK && (identity == FILE_IDENTITY_SAME ||

@@ -249,44 +249,44 @@ void gzip_file_read(const ksv_file_system *fs, const char *path,
 static ksv_status read_all(gzip_pass *pass, datafile_stream *stream)
 {
     bool last = false;
-    while (!last) {
+    pass->disk_hash = 0;
+    for (size_t piece = 1; !last && piece != pass->stop_after; piece++) {
         const uint8_t *data;
         size_t size;
         ksv_status status =
             datafile_stream_next(stream, &data, &size, &last, &pass->error);
+        pass->disk_hash = (pass->disk_hash ^ size) * UINT64_C(0x100000001b3);
+        pass->disk_hash =
+            (pass->disk_hash ^ datafile_stream_disk_bytes(stream)) *
+            UINT64_C(0x100000001b3);
         if (status != KSV_OK)
             return status;
         gzip_bytes_add(&pass->content, data, size);
         need(datafile_stream_content_bytes(stream) == pass->content.size);
     }
+    pass->stopped = !last;
     return KSV_OK;
 }
 
-static ksv_status read_with_points(gzip_pass *pass, datafile_stream *stream,
-                                   ksv_file *out,
-                                   const ksv_allocator *allocator)
+/* Closes the stream, which borrows the writer. */
+static void read_with_points(gzip_pass *pass, datafile_stream *stream,
+                             points_writer *points)
 {
-    points_writer *points = NULL;
-    ksv_status status = KSV_OK;
-    if (out != NULL)
-        status = points_writer_open(out, pass->kind, gzip_pass_id,
-                                    pass->spacing_bytes, allocator, &points,
-                                    &pass->error);
     const datafile_stream_options options = {
         pass->threads, pass->ignore_trailing_garbage, points};
-    if (status == KSV_OK)
-        status = datafile_stream_configure(stream, &options, &pass->error);
+    ksv_status status =
+        datafile_stream_configure(stream, &options, &pass->error);
     if (status == KSV_OK)
         status = read_all(pass, stream);
     ksv_file_info info;
     if (status == KSV_OK)
         status = datafile_stream_info_now(stream, &info, &pass->error);
-    if (status == KSV_OK && points != NULL)
+    pass->warnings = datafile_stream_warnings(stream);
+    if (status == KSV_OK && points != NULL && !pass->stopped)
         status = points_writer_finish(points, info.size_bytes, gzip_pass_id,
                                       &pass->error);
-    pass->warnings = datafile_stream_warnings(stream);
-    points_writer_close(points);
-    return status;
+    datafile_stream_close(stream);
+    pass->status = status;
 }
 
 void gzip_pass_run(gzip_pass *pass, const ksv_file_system *fs, const char *path,
@@ -294,6 +294,7 @@ void gzip_pass_run(gzip_pass *pass, const ksv_file_system *fs, const char *path,
 {
     memset(&pass->error, 0, sizeof pass->error);
     pass->content.size = 0;
+    pass->stopped = false;
     datafile_stream *stream;
     pass->status =
         datafile_stream_open(fs, path, allocator, &stream, &pass->error);
@@ -301,9 +302,17 @@ void gzip_pass_run(gzip_pass *pass, const ksv_file_system *fs, const char *path,
         return;
     pass->kind = datafile_stream_kind(stream);
     ksv_file *out = NULL;
-    if (pass->spacing_bytes != 0 && pass->kind != DATAFILE_PLAIN)
+    points_writer *points = NULL;
+    if (pass->spacing_bytes != 0 && pass->kind != DATAFILE_PLAIN) {
         need(fs->create(fs->ctx, pass->points_path, &out, NULL) == KSV_OK);
-    pass->status = read_with_points(pass, stream, out, allocator);
+        pass->status = points_writer_open(out, pass->kind, gzip_pass_id,
+                                          pass->spacing_bytes, allocator,
+                                          &points, &pass->error);
+    }
+    if (pass->status == KSV_OK)
+        read_with_points(pass, stream, points);
+    else
+        datafile_stream_close(stream);
+    points_writer_close(points);
     file_close_quietly(out);
-    datafile_stream_close(stream);
 }

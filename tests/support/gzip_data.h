@@ -72,10 +72,13 @@ typedef struct gzip_pass {
     bool ignore_trailing_garbage;
     uint64_t spacing_bytes;  /* of access points; 0: none */
     const char *points_path; /* where they go */
+    size_t stop_after;       /* fewer pieces than this are read; 0: all */
     /* What came of it. */
     gzip_bytes content; /* to be released */
     datafile_kind kind;
     unsigned warnings;
+    bool stopped;       /* before the last piece */
+    uint64_t disk_hash; /* of the sizes of pieces and how far each came */
     ksv_status status;
     ksv_error error;
 } gzip_pass;

@@ -74,13 +74,18 @@ static size_t window_size(scan_windows *w, uint64_t *state, size_t left)
     return size < left ? size : left;
 }
 
-/* Takes all records of what was fed; false: no more of them are wanted. */
-static bool drain(record_reader *r, size_t wanted, uint64_t *state,
-                  scan_result *result)
+#define BATCH_RECORDS 600
+
+/* Takes all records of what was fed, up to `batch` (0: any number) at once;
+ * false: no more of them are wanted. */
+static bool drain(record_reader *r, size_t wanted, size_t batch,
+                  uint64_t *state, scan_result *result)
 {
     for (;;) {
-        scan_record records[7];
+        scan_record records[BATCH_RECORDS];
         size_t capacity = 1 + test_random(state) % 7;
+        if (batch > 0)
+            capacity = batch < BATCH_RECORDS ? batch : BATCH_RECORDS;
         size_t count;
         result->status =
             record_reader_next(r, records, capacity, &count, &result->error);
@@ -100,7 +105,8 @@ static bool drain(record_reader *r, size_t wanted, uint64_t *state,
 }
 
 static void feed_all(record_reader *r, const uint8_t *data, size_t size,
-                     scan_windows windows, size_t wanted, scan_result *result)
+                     scan_windows windows, size_t wanted, size_t batch,
+                     scan_result *result)
 {
     uint64_t state = windows.seed * 0x9e3779b97f4a7c15u + 88172645463325252u;
     size_t at = 0;
@@ -116,7 +122,7 @@ static void feed_all(record_reader *r, const uint8_t *data, size_t size,
         at += window_bytes;
         last = at == size && (windows.seed < 2 || test_random(&state) % 2 == 0);
         record_reader_feed(r, window, window_bytes, last);
-        more = drain(r, wanted, &state, result);
+        more = drain(r, wanted, batch, &state, result);
         free(window);
     }
 }
@@ -124,13 +130,20 @@ static void feed_all(record_reader *r, const uint8_t *data, size_t size,
 void scan_run(const scan_spec *spec, bool skip_bad, const void *data,
               size_t size, scan_windows windows, scan_result *result)
 {
+    scan_run_batches(spec, skip_bad, data, size, windows, 0, result);
+}
+
+void scan_run_batches(const scan_spec *spec, bool skip_bad, const void *data,
+                      size_t size, scan_windows windows, size_t batch,
+                      scan_result *result)
+{
     record_reader *r;
     scan_result_init(result);
     result->status =
         record_reader_open(spec, skip_bad, NULL, &r, &result->error);
     if (result->status != KSV_OK)
         return;
-    feed_all(r, data, size, windows, 0, result);
+    feed_all(r, data, size, windows, 0, batch, result);
     if (record_reader_layout(r, &result->layout, NULL) != KSV_OK)
         abort();
     record_reader_close(r);
@@ -148,7 +161,7 @@ void scan_run_at(const scan_spec *spec, const byte_buffer *layout,
     result->status = record_reader_begin_at(r, layout->data, layout->size,
                                             offset, &result->error);
     if (result->status == KSV_OK)
-        feed_all(r, data, size, windows, 1, result);
+        feed_all(r, data, size, windows, 1, 0, result);
     record_reader_close(r);
 }
 

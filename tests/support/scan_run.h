@@ -53,6 +53,12 @@ const uint8_t *scan_result_key(const scan_result *result, size_t i);
 void scan_run(const scan_spec *spec, bool skip_bad, const void *data,
               size_t size, scan_windows windows, scan_result *result);
 
+/* As scan_run(), asking for up to `batch` records at once: with 1 a reader
+ * takes another way than with many. */
+void scan_run_batches(const scan_spec *spec, bool skip_bad, const void *data,
+                      size_t size, scan_windows windows, size_t batch,
+                      scan_result *result);
+
 /* Begins at `offset` of a content whose rest is `data` and stops after one
  * record. */
 void scan_run_at(const scan_spec *spec, const byte_buffer *layout,

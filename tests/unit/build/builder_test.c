@@ -132,6 +132,28 @@ static void test_directories_and_pipes_are_refused(void **state)
     assert_int_equal(access(f->directory, F_OK), -1);
 }
 
+/* What the index calls its own it may remove. */
+static void test_names_of_the_index_are_refused(void **state)
+{
+    index_fixture *f = *state;
+    char path[TEMP_DIR_PATH_BYTES];
+    const char *file = path;
+    assert_int_equal(index_fixture_build(f, 2), KSV_OK);
+    temp_dir_write(&f->dir, "ix/00000000000000aa.kst", "id\na\n", 5);
+    temp_dir_path(&f->dir, "ix/00000000000000aa.kst", path);
+    assert_int_equal(
+        ksv_build(f->directory, &file, 1, &f->options, NULL, &f->error),
+        KSV_ERROR_ARGUMENT);
+    assert_string_equal(f->error.path, path);
+    assert_int_equal(access(path, F_OK), 0);
+    temp_dir_write(&f->dir, "ix/data.kst", "id\nq\n", 5);
+    temp_dir_path(&f->dir, "ix/data.kst", path);
+    assert_int_equal(
+        ksv_build(f->directory, &file, 1, &f->options, NULL, &f->error),
+        KSV_OK);
+    assert_string_equal(index_fixture_get(f, "q"), "q\n");
+}
+
 static void test_unique(void **state)
 {
     index_fixture *f = *state;
@@ -257,6 +279,8 @@ int main(void)
         WITH_FIXTURE(test_failed_file_keeps_the_others),
         WITH_FIXTURE(test_failure_leaves_no_index_where_none_was),
         WITH_FIXTURE(test_directories_and_pipes_are_refused),
+        WITH_FIXTURE(test_names_of_the_index_are_refused),
+        WITH_FIXTURE(test_names_of_the_index_are_refused),
         WITH_FIXTURE(test_unique),
         WITH_FIXTURE(test_strict),
         WITH_FIXTURE(test_update),

@@ -50,6 +50,15 @@ static void add_rows(fixture *f)
     gzip_bytes_add(&f->expected, ROWS, ROWS_BYTES);
 }
 
+static void add_text(fixture *f, size_t size_bytes)
+{
+    random_source random = {size_bytes};
+    const size_t begin = f->expected.size;
+    gzip_content_add(&f->expected, GZIP_CONTENT_TEXT, size_bytes, &random);
+    gzip_member_add(&f->file, f->expected.data + begin, size_bytes, &f->how,
+                    NULL, 0);
+}
+
 static void add_empty(fixture *f)
 {
     gzip_member_add(&f->file, NULL, 0, &f->how, NULL, 0);
@@ -65,7 +74,7 @@ static void run(fixture *f, unsigned threads)
 /* By one thread and by several. */
 static void check_content(fixture *f, datafile_kind kind)
 {
-    for (unsigned threads = 0; threads < 4; threads += 3) {
+    for (unsigned threads = 1; threads < 4; threads++) {
         run(f, threads);
         assert_int_equal(f->pass.status, KSV_OK);
         assert_int_equal(f->pass.kind, kind);
@@ -80,7 +89,7 @@ static void check_content(fixture *f, datafile_kind kind)
 static void check_refused(fixture *f, ksv_status status, uint64_t offset,
                           const char *first, const char *second)
 {
-    for (unsigned threads = 0; threads < 4; threads += 3) {
+    for (unsigned threads = 1; threads < 4; threads++) {
         run(f, threads);
         assert_int_equal(f->pass.status, status);
         assert_true(f->pass.error.byte_offset == offset);
@@ -309,27 +318,47 @@ static void test_bgzf_with_others(void **state)
 }
 
 /* Whatever fails, there is a status, and nothing stays behind. */
-static void test_faults(void **state)
+static void check_faults(fixture *f)
 {
-    fixture *f = *state;
-    add_blocks(f, 200000, 30000);
-    add_rows(f);
     gzip_file_write(&f->fs, "data", f->file.data, f->file.size);
     f->pass.spacing_bytes = 40000;
     f->pass.points_path = "data.ksz";
     for (unsigned threads = 1; threads <= 2; threads++) {
         f->pass.threads = threads;
         size_t fail_at = 0;
+        size_t calls;
         do {
             fault_allocator allocator;
             fault_allocator_init(&allocator, ++fail_at);
             gzip_pass_run(&f->pass, &f->fs, "data", &allocator.allocator);
+            calls = allocator.calls;
             assert_true(f->pass.status == KSV_OK ||
                         f->pass.status == KSV_ERROR_MEMORY);
+            if (f->pass.status == KSV_OK) {
+                assert_int_equal(f->pass.content.size, f->expected.size);
+                assert_memory_equal(f->pass.content.data, f->expected.data,
+                                    f->expected.size);
+            }
             assert_true(fault_allocator_is_clean(&allocator));
-        } while (f->pass.status != KSV_OK);
+        } while (fail_at <= calls);
         assert_true(fail_at > 8);
     }
+}
+
+static void test_faults(void **state)
+{
+    fixture *f = *state;
+    add_text(f, 300000);
+    add_rows(f);
+    check_faults(f);
+}
+
+static void test_bgzf_faults(void **state)
+{
+    fixture *f = *state;
+    add_blocks(f, 200000, 30000);
+    add_rows(f);
+    check_faults(f);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -353,6 +382,7 @@ int main(void)
         TEST(test_bgzf_damaged),
         TEST(test_bgzf_with_others),
         TEST(test_faults),
+        TEST(test_bgzf_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

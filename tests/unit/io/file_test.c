@@ -178,6 +178,30 @@ static void test_clocks(void **state)
     assert_true(clock_realtime_ns() < (int64_t)4102444800 * 1000000000);
 }
 
+/* What it takes to wait for the tick after `ctime_ns`, which is now. */
+static uint64_t waited_ns(int64_t ctime_ns)
+{
+    const ksv_file_info info = {.ctime_ns = ctime_ns, .mtime_ns = ctime_ns};
+    uint64_t start_ns = clock_monotonic_ns();
+    file_wait_for_tick(&info);
+    return clock_monotonic_ns() - start_ns;
+}
+
+/* The next change has to show in the times, however coarse they are. */
+static void test_tick(void **state)
+{
+    (void)state;
+    const int64_t second_ns = 1000000000;
+    int64_t now_ns = clock_realtime_ns();
+    assert_true(waited_ns(now_ns | 1) > 5000000);
+    assert_true(waited_ns((now_ns - 3 * second_ns) | 1) < 5000000 ||
+                waited_ns((now_ns - 3 * second_ns) | 1) < 5000000);
+    now_ns = clock_realtime_ns();
+    int64_t whole_ns = now_ns - now_ns % second_ns;
+    waited_ns(whole_ns);
+    assert_true(clock_realtime_ns() >= whole_ns + 2 * second_ns);
+}
+
 static void test_random_bytes_differ(void **state)
 {
     (void)state;
@@ -203,6 +227,7 @@ int main(void)
         TEST(test_no_memory_for_a_whole_file),
         cmocka_unit_test(test_exact_pieces),
         cmocka_unit_test(test_clocks),
+        cmocka_unit_test(test_tick),
         cmocka_unit_test(test_random_bytes_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

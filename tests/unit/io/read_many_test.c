@@ -16,6 +16,7 @@
 
 #include "io/file.h"
 #include "io/memory_file_system.h"
+#include "io/reopening_file.h"
 #include "io/uring_reads.h"
 #include "support/fault_file_system.h"
 #include "support/random.h"
@@ -220,6 +221,76 @@ static void test_faults(void **state)
     fault_file_system_close(&fault);
 }
 
+/* Files without a descriptor of their own, more than are opened at a time, and
+ * others between them. */
+static void test_reopening(void **state)
+{
+    fixture *f = *state;
+    const ksv_file_system *fs = ksv_posix_file_system();
+    ksv_file *files[FILES];
+    ksv_file *many[READS];
+    size_t which[READS];
+    open_all(f, fs, files);
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        plan(f, files, which, seed);
+        size_t run = seed % 3 == 0 ? 1 : 1 + (size_t)seed * 2;
+        for (size_t i = 0; i < READS; i++) {
+            many[i] = NULL;
+            if (i % 11 == 3)
+                continue;
+            bool same = i % run != 0 && i > 0 && many[i - 1] != NULL;
+            if (same) {
+                which[i] = which[i - 1];
+                f->reads[i].file = f->reads[i - 1].file;
+                continue;
+            }
+            assert_int_equal(reopening_file_open(fs, f->paths[which[i]], NULL,
+                                                 &many[i], NULL),
+                             KSV_OK);
+            file_expect_random(many[i]);
+            f->reads[i].file = many[i];
+        }
+        ksv_file *before[READS];
+        for (size_t i = 0; i < READS; i++)
+            before[i] = f->reads[i].file;
+        assert_int_equal(reopening_file_read_many(fs, f->reads, READS, NULL),
+                         KSV_OK);
+        check(f, which);
+        for (size_t i = 0; i < READS; i++) {
+            assert_ptr_equal(f->reads[i].file, before[i]);
+            if (many[i] != NULL)
+                assert_int_equal(many[i]->ops->close(many[i], NULL), KSV_OK);
+        }
+    }
+    close_all(files);
+}
+
+/* One of them has gone: the error names it, and nothing stays open. */
+static void test_reopening_missing(void **state)
+{
+    fixture *f = *state;
+    fault_file_system fault;
+    fault_file_system_open(&fault, ksv_posix_file_system());
+    ksv_file *files[FILES];
+    for (size_t i = 0; i < FILES; i++)
+        assert_int_equal(
+            reopening_file_open(&fault.fs, f->paths[i], NULL, &files[i], NULL),
+            KSV_OK);
+    size_t which[READS];
+    plan(f, files, which, 1);
+    assert_int_equal(unlink(f->paths[1]), 0);
+    ksv_error error;
+    assert_int_equal(
+        reopening_file_read_many(&fault.fs, f->reads, READS, &error),
+        KSV_ERROR_IO);
+    assert_string_equal(error.path, f->paths[1]);
+    assert_int_equal(fault_file_system_open_files(&fault), 0);
+    for (size_t i = 0; i < READS; i++)
+        assert_ptr_equal(f->reads[i].file, files[which[i]]);
+    close_all(files);
+    fault_file_system_close(&fault);
+}
+
 /* A read that fails is an error that names its file. */
 static void test_error_of_one(void **state)
 {
@@ -279,6 +350,8 @@ int main(void)
         WITH_FIXTURE(test_ring),
         WITH_FIXTURE(test_memory),
         WITH_FIXTURE(test_faults),
+        WITH_FIXTURE(test_reopening),
+        WITH_FIXTURE(test_reopening_missing),
         WITH_FIXTURE(test_error_of_one),
         WITH_FIXTURE(test_map),
     };

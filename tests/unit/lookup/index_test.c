@@ -73,6 +73,43 @@ static void test_get_first(void **state)
     ksv_index_close(index);
 }
 
+static bool count_visit(void *ctx, size_t key_number, const ksv_record *record)
+{
+    (void)key_number;
+    (void)record;
+    ++*(int *)ctx;
+    return true;
+}
+
+/* Nothing at no address is no error. */
+static void test_nothing(void **state)
+{
+    index_fixture *f = *state;
+    ksv_index *index = open_index(f);
+    uint64_t length;
+    bool found;
+    assert_int_equal(
+        ksv_get_first(index, "b", 1, NULL, 0, &length, &found, NULL, NULL),
+        KSV_OK);
+    assert_true(found);
+    assert_int_equal(length, 3);
+    const ksv_key keys[] = {{NULL, 0}, {NULL, 0}, {"b", 1}};
+    const ksv_lookup_options scan = {.linear_scan = true};
+    const ksv_lookup_options *const both[] = {NULL, &scan};
+    for (int i = 0; i < 2; i++) {
+        int visits = 0;
+        assert_int_equal(ksv_get(index, NULL, 0, both[i], count_visit, &visits,
+                                 NULL, NULL, NULL),
+                         KSV_OK);
+        assert_int_equal(visits, 0);
+        assert_int_equal(ksv_get(index, keys, 3, both[i], count_visit, &visits,
+                                 NULL, NULL, NULL),
+                         KSV_OK);
+        assert_int_equal(visits, 5);
+    }
+    ksv_index_close(index);
+}
+
 static void test_has_and_maybe(void **state)
 {
     index_fixture *f = *state;
@@ -293,6 +330,7 @@ int main(void)
     cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
         WITH_FIXTURE(test_get_first),
+        WITH_FIXTURE(test_nothing),
         WITH_FIXTURE(test_has_and_maybe),
         WITH_FIXTURE(test_header_and_info),
         WITH_FIXTURE(test_threads_share_an_index),

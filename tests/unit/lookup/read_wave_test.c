@@ -85,7 +85,7 @@ static void test_joins(void **state)
     assert_int_equal(add(f, f->other, 205, 5, 10).read, 3);
     assert_int_equal(add(f, f->other, 210, 5, READ_WAVE_APART).read, 4);
     assert_int_equal(add(f, f->other, 215, 5, 0).read, 4);
-    assert_int_equal(read_wave_run(&f->wave, true, NULL), KSV_OK);
+    assert_int_equal(read_wave_run(&f->wave, NULL), KSV_OK);
     assert_memory_equal(f->wave.buffer + near.position, f->content + 160, 40);
     assert_int_equal(read_wave_bytes(&f->wave), 100 + 5 + 5 + 5 + 10);
 }
@@ -117,7 +117,7 @@ static void test_random_reads(void **state)
         }
         assert_true(count > 10);
         assert_true(f->wave.used_bytes <= CAPACITY);
-        assert_int_equal(read_wave_run(&f->wave, seed % 2 == 0, NULL), KSV_OK);
+        assert_int_equal(read_wave_run(&f->wave, NULL), KSV_OK);
         for (size_t i = 0; i < count; i++) {
             size_t there = offsets[i] < CONTENT_BYTES
                                ? CONTENT_BYTES - (size_t)offsets[i]
@@ -140,7 +140,7 @@ static void test_copies(void **state)
     const uint8_t *copy = read_wave_copy(&f->wave, f->content + 7, 1000);
     assert_ptr_equal(copy, f->wave.buffer + 100);
     assert_null(read_wave_copy(&f->wave, f->content, CAPACITY));
-    assert_int_equal(read_wave_run(&f->wave, true, NULL), KSV_OK);
+    assert_int_equal(read_wave_run(&f->wave, NULL), KSV_OK);
     assert_memory_equal(copy, f->content + 7, 1000);
     assert_int_equal(read_wave_got(&f->wave, &part, 100), 100);
 }

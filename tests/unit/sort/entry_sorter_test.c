@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The radix sort against qsort, for every width of hash. */
+/* What comes out of a sorter against qsort: in memory and spilled, from one
+ * adder or several, with and without threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,77 +13,138 @@
 #include <keysieve/hash.h>
 
 #include "sort/entry_sorter.h"
+#include "support/fault_allocator.h"
+#include "support/sort_model.h"
+#include "support/temp_dir.h"
 
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static unsigned sorted_bits = 64;
-
-static int by_hash_then_payload(const void *a, const void *b)
-{
-    const sort_entry *x = a, *y = b;
-    uint64_t hx = ksv_hash_truncate(x->hash, sorted_bits);
-    uint64_t hy = ksv_hash_truncate(y->hash, sorted_bits);
-    if (hx != hy)
-        return hx < hy ? -1 : 1;
-    return (x->payload > y->payload) - (x->payload < y->payload);
-}
-
-static void check(size_t count, unsigned hash_bits, unsigned spread_bits)
-{
-    uint64_t random = count * 64 + hash_bits;
-    entry_sorter *sorter;
-    assert_int_equal(entry_sorter_open(NULL, &sorter, NULL), KSV_OK);
-    sort_entry *model = calloc(count + 1, sizeof *model);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t hash = next_random(&random);
-        hash &= ~(UINT64_MAX >> 1 >> (spread_bits - 1)) | 0xff;
-        model[i].hash = hash;
-        model[i].payload = i;
-        assert_int_equal(entry_sorter_add(sorter, hash, i, NULL), KSV_OK);
-    }
-    assert_int_equal(entry_sorter_count(sorter), count);
-    assert_int_equal(entry_sorter_finish(sorter, hash_bits, NULL), KSV_OK);
-    qsort(model, count, sizeof *model, by_hash_then_payload);
-    uint64_t whole = 0, truncated = 0;
-    for (size_t i = 0; i < count; i++)
-        whole += i == 0 || model[i].hash != model[i - 1].hash;
-    sorted_bits = hash_bits;
-    qsort(model, count, sizeof *model, by_hash_then_payload);
-    sorted_bits = 64;
-    for (size_t i = 0; i < count; i++)
-        truncated +=
-            i == 0 || ksv_hash_truncate(model[i].hash, hash_bits) !=
-                          ksv_hash_truncate(model[i - 1].hash, hash_bits);
-    if (count > 0)
-        assert_memory_equal(entry_sorter_entries(sorter), model,
-                            count * sizeof *model);
-    sorter_distinct distinct;
-    assert_int_equal(entry_sorter_distinct(sorter, &distinct, NULL), KSV_OK);
-    assert_true(distinct.whole == whole);
-    assert_true(distinct.truncated == truncated);
-    free(model);
-    entry_sorter_close(sorter);
-}
-
-static void test_equals_qsort(void **state)
+static void test_every_width_equals_qsort(void **state)
 {
     (void)state;
     static const size_t counts[] = {0, 1, 2, 3, 100, 5000};
-    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++)
-        for (unsigned bits = 1; bits <= 64; bits++) {
-            check(counts[c], bits, 64);
-            check(counts[c], bits, 5); /* many equal hashes */
+    sort_case c = {.adders = 1};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        for (c.hash_bits = 32; c.hash_bits <= 64; c.hash_bits++) {
+            c.count = counts[i];
+            c.keys = 0;
+            sort_case_check(&c);
+            c.keys = 7;
+            sort_case_check(&c);
         }
+}
+
+static void test_any_guess_will_do(void **state)
+{
+    (void)state;
+    static const uint64_t expected[] = {0, 1, 1000, 1000000, UINT64_MAX / 64};
+    sort_case c = {.adders = 1, .count = 20000, .hash_bits = 44};
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        c.expected = expected[i];
+        c.memory_bytes = 64 << 20;
+        sort_case_check(&c);
+    }
+}
+
+/* A limit of 2 MiB holds some 100,000 entries. */
+static void test_spilled_equals_in_memory(void **state)
+{
+    (void)state;
+    sort_case c = {.adders = 1,
+                   .hash_bits = 44,
+                   .count = 400000,
+                   .memory_bytes = ENTRY_SORTER_LEAST_BYTES,
+                   .must_spill = true};
+    c.expected = c.count;
+    sort_case_check(&c);
+    c.expected = 10; /* few partitions: none of them fits in memory */
+    sort_case_check(&c);
+    c.keys = 3;
+    c.expected = c.count;
+    sort_case_check(&c);
+}
+
+static void test_one_key_only(void **state)
+{
+    (void)state;
+    sort_case c = {.adders = 3,
+                   .hash_bits = 36,
+                   .count = 300000,
+                   .keys = 1,
+                   .memory_bytes = ENTRY_SORTER_LEAST_BYTES,
+                   .must_spill = true};
+    sort_case_check(&c);
+    c.memory_bytes = 0;
+    c.must_spill = false;
+    sort_case_check(&c);
+}
+
+/* Different keys with one truncated hash are counted as what they are. */
+static void test_collisions_are_counted(void **state)
+{
+    (void)state;
+    sort_case c = {.adders = 1,
+                   .hash_bits = 36,
+                   .count = 200000,
+                   .colliding = true,
+                   .keys = 5000};
+    sort_case_check(&c);
+    c.memory_bytes = ENTRY_SORTER_LEAST_BYTES;
+    c.must_spill = true;
+    sort_case_check(&c);
+}
+
+static void test_refused_widths(void **state)
+{
+    (void)state;
+    static const unsigned wrong[] = {0, 31, 65};
+    for (size_t i = 0; i < 3; i++) {
+        entry_sorter_options options = {.adders = 1};
+        entry_sorter *sorter;
+        assert_int_equal(entry_sorter_open(&options, &sorter, NULL), KSV_OK);
+        assert_int_equal(entry_sorter_finish(sorter, wrong[i], NULL, 0, NULL),
+                         KSV_ERROR_ARGUMENT);
+        entry_sorter_close(sorter);
+    }
+}
+
+/* Every allocation fails once; what was allocated never passes the limit. */
+static void test_failed_allocations(void **state)
+{
+    (void)state;
+    sort_case c = {.adders = 2,
+                   .hash_bits = 40,
+                   .count = 150000,
+                   .memory_bytes = ENTRY_SORTER_LEAST_BYTES,
+                   .must_spill = true};
+    c.expected = c.count;
+    for (size_t i = 1;; i++) {
+        fault_allocator faults;
+        fault_allocator_init(&faults, i);
+        c.allocator = &faults.allocator;
+        ksv_status status = sort_case_run(&c);
+        if (!fault_allocator_is_clean(&faults))
+            fail_msg("allocation %zu: %zu blocks left, %zu wrong", i,
+                     faults.live_blocks, faults.wrong_sizes);
+        assert_true(faults.peak_bytes <=
+                    ENTRY_SORTER_LEAST_BYTES + (256 << 10));
+        if (faults.calls < i) {
+            assert_int_equal(status, KSV_OK);
+            assert_true(i > 10);
+            break;
+        }
+        assert_int_equal(status, KSV_ERROR_MEMORY);
+    }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_equals_qsort)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_width_equals_qsort),
+        cmocka_unit_test(test_any_guess_will_do),
+        cmocka_unit_test(test_spilled_equals_in_memory),
+        cmocka_unit_test(test_one_key_only),
+        cmocka_unit_test(test_collisions_are_counted),
+        cmocka_unit_test(test_refused_widths),
+        cmocka_unit_test(test_failed_allocations),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,23 @@ static page_view view_of(const page_builder *b, const uint8_t *page,
     return view;
 }
 
-/* Whether entries spread evenly over `span` fit with any number of low bits. */
+static void push(page_builder *b, uint64_t x, uint64_t payload)
+{
+    size_t room;
+    page_entry *to = page_builder_room(b, &room);
+    assert_true(room > 0);
+    *to = (page_entry){x, payload};
+    b->count++;
+}
+
+/* Adds entries of `x` until a page can be cut. */
+static void fill(page_builder *b, uint64_t x)
+{
+    for (uint64_t i = 0; !page_builder_is_full(b); i++)
+        push(b, x, i);
+}
+
+/* Whether entries that span `span` fit with any number of low bits. */
 static bool fits_somehow(size_t count, uint64_t span, unsigned payload_bits)
 {
     for (unsigned low = 0; low < 64; low++)
@@ -48,40 +64,70 @@ static bool fits_somehow(size_t count, uint64_t span, unsigned payload_bits)
     return false;
 }
 
+/* Entries of the first page: all that fit, less the last group of them when it
+ * goes on and is not the first. */
+static size_t model_cut(const uint64_t *x, size_t total, unsigned payload_bits)
+{
+    size_t count = 0;
+    while (count < total &&
+           fits_somehow(count + 1, x[count] - x[0], payload_bits))
+        count++;
+    if (count == total || x[count] >> 32 != x[count - 1] >> 32)
+        return count;
+    size_t group = count;
+    while (group > 0 && x[group - 1] >> 32 == x[count] >> 32)
+        group--;
+    return group > 0 ? group : count;
+}
+
+static void check_first_page(unsigned payload_bits, uint64_t base,
+                             uint64_t step, random_source *random)
+{
+    static uint64_t xs[40000];
+    uint8_t page[PAGE_BUFFER_BYTES] = {0};
+    page_builder b = make_builder(64, payload_bits);
+    uint64_t x = base;
+    size_t total = 0;
+    while (!page_builder_is_full(&b)) {
+        xs[total++] = x;
+        push(&b, x, 1);
+        x += random_below(random, step) + step / 2;
+    }
+    page_builder_cut(&b, 0, page);
+    assert_int_equal(view_of(&b, page, 0).entries,
+                     model_cut(xs, total, payload_bits));
+    page_builder_release(&b, allocator());
+}
+
 static void test_a_page_takes_all_that_fits(void **state)
 {
     (void)state;
     static const unsigned payload_bits[] = {1, 7, 30, 57};
-    uint8_t page[PAGE_BUFFER_BYTES] = {0};
     random_source random = {3};
     for (unsigned v = 0; v < 4; v++)
         for (unsigned shift = 0; shift < 62; shift += 3) {
-            page_builder b = make_builder(64, payload_bits[v]);
             uint64_t base = random_next(&random) >> 2;
-            uint64_t x = base;
             uint64_t most = (UINT64_MAX - base) / 20000;
             uint64_t step = UINT64_C(1) << shift;
-            step = step < most ? step : most;
-            size_t count = 0;
-            while (page_builder_fits(&b, x)) {
-                page_builder_push(&b, x, 1);
-                count++;
-                x += random_below(&random, step) + step / 2;
-                assert_int_equal(
-                    page_builder_fits(&b, x),
-                    fits_somehow(count + 1, x - base, payload_bits[v]));
-            }
-            page_builder_cut_last(&b, 0, page);
-            assert_int_equal(view_of(&b, page, 0).entries, count);
-            page_builder_release(&b, allocator());
+            check_first_page(payload_bits[v], base, step < most ? step : most,
+                             &random);
         }
 }
 
-/* Adds entries of `x` until one does not fit. */
-static void fill(page_builder *b, uint64_t x)
+static void test_what_is_left_goes_into_one_page(void **state)
 {
-    for (uint64_t i = 0; page_builder_fits(b, x); i++)
-        page_builder_push(b, x, i);
+    (void)state;
+    uint8_t page[PAGE_BUFFER_BYTES] = {0};
+    page_builder b = make_builder(40, 30);
+    for (uint64_t i = 0; i < 300; i++)
+        push(&b, i * 1000, i);
+    page_builder_cut(&b, 4, page);
+    page_view view = view_of(&b, page, 4);
+    assert_int_equal(view.entries, 300);
+    assert_int_equal(b.count, 0);
+    for (size_t i = 0; i < 300; i++)
+        assert_true(page_payload(&view, i) == i);
+    page_builder_release(&b, allocator());
 }
 
 static void test_a_group_is_not_divided(void **state)
@@ -89,13 +135,11 @@ static void test_a_group_is_not_divided(void **state)
     (void)state;
     uint8_t page[PAGE_BUFFER_BYTES] = {0};
     page_builder b = make_builder(40, 30);
-    page_builder_push(&b, 0x100, 0);
-    page_builder_push(&b, 0x1ff, 0);
-    uint64_t x = 0x200;
-    while (page_builder_fits(&b, x))
-        page_builder_push(&b, x, 0);
+    push(&b, 0x100, 0);
+    push(&b, 0x1ff, 0);
+    fill(&b, 0x200);
     size_t all = b.count;
-    page_builder_cut(&b, x, 0, page);
+    page_builder_cut(&b, 0, page);
     page_view view = view_of(&b, page, 0);
     assert_int_equal(view.entries, 2);
     assert_int_equal(view.flags, 0);
@@ -110,34 +154,36 @@ test_a_group_longer_than_a_page_is_divided_between_runs(void **state)
     (void)state;
     uint8_t page[PAGE_BUFFER_BYTES] = {0};
     page_builder b = make_builder(40, 30);
-    page_builder_push(&b, 0x300, 0);
-    page_builder_push(&b, 0x301, 0);
+    push(&b, 0x300, 0);
+    push(&b, 0x301, 0);
     fill(&b, 0x302);
-    page_builder_cut(&b, 0x302, 0, page);
+    page_builder_cut(&b, 0, page);
     page_view view = view_of(&b, page, 0);
     assert_int_equal(view.entries, 2);
     assert_int_equal(view.flags, TABLE_FLAG_GROUP_AFTER);
 
+    /* A page takes 32512 / 31 entries of one hash. */
     fill(&b, 0x302);
-    size_t full = b.count;
-    page_builder_cut(&b, 0x302, 1, page);
+    page_builder_cut(&b, 1, page);
     view = view_of(&b, page, 1);
-    assert_int_equal(view.entries, full);
+    assert_int_equal(view.entries, 1048);
     assert_int_equal(view.flags, TABLE_FLAG_GROUP_BEFORE |
                                      TABLE_FLAG_GROUP_AFTER |
                                      TABLE_FLAG_RUN_AFTER);
 
-    fill(&b, 0x302);
-    page_builder_cut(&b, 0x3ff, 2, page);
+    while (b.count < 1048)
+        push(&b, 0x302, 0);
+    push(&b, 0x3ff, 0);
+    push(&b, 0x400, 0);
+    page_builder_cut(&b, 2, page);
     view = view_of(&b, page, 2);
+    assert_int_equal(view.entries, 1048);
     assert_int_equal(view.flags, TABLE_FLAG_GROUP_BEFORE |
                                      TABLE_FLAG_GROUP_AFTER |
                                      TABLE_FLAG_RUN_BEFORE);
-
-    page_builder_push(&b, 0x3ff, 0);
-    page_builder_push(&b, 0x400, 0);
-    page_builder_cut_last(&b, 3, page);
+    page_builder_cut(&b, 3, page);
     assert_int_equal(view_of(&b, page, 3).flags, TABLE_FLAG_GROUP_BEFORE);
+    assert_int_equal(b.count, 0);
     page_builder_release(&b, allocator());
 }
 
@@ -147,10 +193,9 @@ static void test_the_widest_entries_fit_in_pairs(void **state)
     uint8_t page[PAGE_BUFFER_BYTES] = {0};
     page_builder b = make_builder(64, 57);
     uint64_t payload = bits_mask(57);
-    page_builder_push(&b, 0, payload);
-    assert_true(page_builder_fits(&b, UINT64_MAX));
-    page_builder_push(&b, UINT64_MAX, payload);
-    page_builder_cut_last(&b, 9, page);
+    push(&b, 0, payload);
+    push(&b, UINT64_MAX, payload);
+    page_builder_cut(&b, 9, page);
     page_view view = view_of(&b, page, 9);
     assert_true(view.base == 0 && view.last == UINT64_MAX);
     assert_true(page_payload(&view, 0) == payload);
@@ -162,6 +207,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_page_takes_all_that_fits),
+        cmocka_unit_test(test_what_is_left_goes_into_one_page),
         cmocka_unit_test(test_a_group_is_not_divided),
         cmocka_unit_test(
             test_a_group_longer_than_a_page_is_divided_between_runs),

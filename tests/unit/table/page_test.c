@@ -19,6 +19,15 @@ static const page_context context = {40, 30, 0x1122334455667788};
 static uint64_t xs[COUNT];
 static uint8_t page[PAGE_BUFFER_BYTES];
 
+static void push(page_builder *b, uint64_t x, uint64_t payload)
+{
+    size_t room;
+    page_entry *to = page_builder_room(b, &room);
+    assert_true(room > 0);
+    *to = (page_entry){x, payload};
+    b->count++;
+}
+
 static void make_page(uint64_t seed)
 {
     ksv_allocator a = allocator_or_default(NULL);
@@ -28,11 +37,11 @@ static void make_page(uint64_t seed)
     uint64_t x = random_next(&random) >> 30;
     for (size_t i = 0; i < COUNT; i++) {
         xs[i] = x;
-        page_builder_push(&b, x, i);
+        push(&b, x, i);
         x += random_below(&random, 3) * random_below(&random, 2000000);
     }
     memset(page, 0xa5, sizeof page);
-    page_builder_cut_last(&b, 7, page);
+    page_builder_cut(&b, 7, page);
     page_builder_release(&b, &a);
 }
 

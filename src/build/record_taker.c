@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* What becomes of the records of a data file: entries, counts and errors. */
+#include "build/record_taker.h"
+
+#include "base/error.h"
+
+void record_counts_init(record_counts *counts)
+{
+    *counts = (record_counts){.first_without_key = KSV_NO_OFFSET,
+                              .first_bad = KSV_NO_OFFSET};
+}
+
+static void keep_least(uint64_t *least, uint64_t offset)
+{
+    if (offset < *least)
+        *least = offset;
+}
+
+void record_counts_add(record_counts *sum, const record_counts *more)
+{
+    sum->records += more->records;
+    sum->records_without_key += more->records_without_key;
+    sum->bad_records += more->bad_records;
+    if (more->longest_record_bytes > sum->longest_record_bytes)
+        sum->longest_record_bytes = more->longest_record_bytes;
+    keep_least(&sum->first_without_key, more->first_without_key);
+    keep_least(&sum->first_bad, more->first_bad);
+}
+
+static ksv_status take_keyed(record_taker *taker, const scan_record *record,
+                             ksv_error *error)
+{
+    if (record->length > taker->counts.longest_record_bytes)
+        taker->counts.longest_record_bytes = record->length;
+    uint64_t hash = ksv_hash(taker->hasher, record->key, record->key_bytes);
+    ksv_status status =
+        entry_adder_add(taker->adder, hash, record->offset, error);
+    if (status != KSV_OK)
+        taker->adding_failed = true;
+    return status;
+}
+
+static ksv_status take_other(record_taker *taker, const scan_record *record,
+                             ksv_error *error)
+{
+    record_counts *counts = &taker->counts;
+    if (record->kind == SCAN_RECORD_BAD) {
+        counts->bad_records++;
+        keep_least(&counts->first_bad, record->offset);
+        return KSV_OK;
+    }
+    counts->records_without_key++;
+    keep_least(&counts->first_without_key, record->offset);
+    if (taker->strict)
+        return error_set_at(error, KSV_ERROR_DATA, taker->given_path,
+                            record->offset, "record has no key");
+    return KSV_OK;
+}
+
+ksv_status record_taker_take(record_taker *taker, const scan_record *records,
+                             size_t count, ksv_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        const scan_record *record = &records[i];
+        taker->counts.records += record->kind != SCAN_RECORD_BAD;
+        if (record->kind == SCAN_RECORD_KEYED)
+            KSV_TRY(take_keyed(taker, record, error));
+        else
+            KSV_TRY(take_other(taker, record, error));
+    }
+    return KSV_OK;
+}

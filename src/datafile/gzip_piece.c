@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Content of a gzip file, decoded a buffer at a time. */
+#include "datafile/gzip_piece.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+static ksv_status decode(gzip_decoder *d, gzip_points *points,
+                         gzip_event *event, ksv_error *error)
+{
+    *event = GZIP_BLOCK;
+    while (*event != GZIP_FULL && *event != GZIP_END) {
+        const uint64_t limit =
+            points != NULL ? gzip_points_limit(points) : UINT64_MAX;
+        KSV_TRY(gzip_decoder_run(d, limit, event, error));
+        if (points != NULL)
+            KSV_TRY(gzip_points_event(points, d, *event, error));
+    }
+    return KSV_OK;
+}
+
+ksv_status gzip_piece_decode(gzip_decoder *d, gzip_points *points,
+                             gzip_piece *piece, ksv_error *error)
+{
+    memset(piece, 0, sizeof *piece);
+    const uint64_t begin = d->content;
+    gzip_event event;
+    const ksv_status status = decode(d, points, &event, error);
+    piece->disk_bytes = gzip_input_offset(&d->input);
+    piece->garbage_ignored = d->garbage_ignored;
+    if (status != KSV_OK)
+        return status;
+    piece->last = event == GZIP_END;
+    piece->data = gzip_decoder_content(d, begin);
+    piece->size_bytes = (size_t)(d->content - begin);
+    return KSV_OK;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Content of a gzip file, decoded a buffer at a time. */
+#ifndef KSV_DATAFILE_GZIP_PIECE_H
+#define KSV_DATAFILE_GZIP_PIECE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <keysieve/status.h>
+
+#include "datafile/gzip_decoder.h"
+#include "datafile/gzip_points.h"
+
+/* What is decoded at once, and how far the decoder has come with it. */
+typedef struct gzip_piece {
+    const uint8_t *data; /* in the decoder's buffer */
+    size_t size_bytes;
+    bool last;
+    bool garbage_ignored;
+    uint64_t disk_bytes; /* of the file that were used so far */
+} gzip_piece;
+
+/* Decodes until the buffer, in which there is room, is full or nothing follows,
+ * and tells `points` (may be NULL). On failure `disk_bytes` alone counts. */
+ksv_status gzip_piece_decode(gzip_decoder *d, gzip_points *points,
+                             gzip_piece *piece, ksv_error *error);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Where one thread puts its entries: partitions by the top bits of hashes. */
+#include "sort/entry_adder.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+ksv_status entry_adder_init(entry_adder *adder, const adder_options *options,
+                            ksv_error *error)
+{
+    *adder = (entry_adder){.shift = 64 - options->partition_bits,
+                           .partitions = (size_t)1 << options->partition_bits,
+                           .allocator = options->allocator,
+                           .spill = options->spill};
+    chunk_pool_init(&adder->pool, options->allocator, options->expected_bytes,
+                    options->limit_bytes);
+    adder->firsts = memory_zalloc_array(adder->allocator, adder->partitions,
+                                        sizeof(entry_chunk *));
+    adder->tails = memory_zalloc_array(adder->allocator, adder->partitions,
+                                       sizeof(hash_entry *));
+    if (adder->firsts == NULL || adder->tails == NULL)
+        return error_set_memory(error);
+    return KSV_OK;
+}
+
+void entry_adder_release(entry_adder *adder)
+{
+    chunk_pool_release(&adder->pool);
+    memory_free(adder->allocator, adder->firsts,
+                adder->partitions * sizeof(entry_chunk *));
+    memory_free(adder->allocator, adder->tails,
+                adder->partitions * sizeof(hash_entry *));
+    adder->firsts = NULL;
+    adder->tails = NULL;
+}
+
+/* The chunk that ends at or holds what is before `tail`. */
+static entry_chunk *chunk_before(hash_entry *tail)
+{
+    uintptr_t last = (uintptr_t)(tail - 1);
+    return (entry_chunk *)(last - last % CHUNK_BYTES);
+}
+
+ksv_status entry_adder_extend(entry_adder *adder, size_t partition,
+                              ksv_error *error)
+{
+    bool full;
+    entry_chunk *chunk = chunk_pool_take(&adder->pool, &full);
+    if (chunk == NULL && full && adder->spill != NULL) {
+        KSV_TRY(entry_adder_spill(adder, error));
+        chunk = chunk_pool_take(&adder->pool, &full);
+    }
+    if (chunk == NULL)
+        return error_set_memory(error);
+    if (adder->tails[partition] == NULL)
+        adder->firsts[partition] = chunk;
+    else
+        chunk_before(adder->tails[partition])->next = chunk;
+    adder->tails[partition] = chunk->entries;
+    return KSV_OK;
+}
+
+size_t entry_adder_chunk_count(const entry_adder *adder, size_t partition,
+                               const entry_chunk *chunk)
+{
+    if (chunk->next != NULL)
+        return CHUNK_ENTRIES;
+    return (size_t)(adder->tails[partition] - chunk->entries);
+}
+
+size_t entry_adder_count(const entry_adder *adder, size_t partition)
+{
+    size_t count = 0;
+    const entry_chunk *chunk = adder->firsts[partition];
+    for (; chunk != NULL; chunk = chunk->next)
+        count += entry_adder_chunk_count(adder, partition, chunk);
+    return count;
+}
+
+static uint64_t highest_payload(const entry_adder *adder)
+{
+    uint64_t all = 0;
+    for (size_t p = 0; p < adder->partitions; p++)
+        for (const entry_chunk *c = adder->firsts[p]; c != NULL; c = c->next) {
+            size_t count = entry_adder_chunk_count(adder, p, c);
+            for (size_t i = 0; i < count; i++)
+                all |= c->entries[i].payload;
+        }
+    return all;
+}
+
+static ksv_status put_chunks(const entry_adder *adder, ksv_error *error)
+{
+    for (size_t p = 0; p < adder->partitions; p++) {
+        for (const entry_chunk *c = adder->firsts[p]; c != NULL; c = c->next)
+            KSV_TRY(spill_file_put(adder->spill, p, c->entries,
+                                   entry_adder_chunk_count(adder, p, c),
+                                   error));
+    }
+    return KSV_OK;
+}
+
+ksv_status entry_adder_spill(entry_adder *adder, ksv_error *error)
+{
+    if (adder->in_memory == 0)
+        return KSV_OK;
+    KSV_TRY(spill_file_begin_run(adder->spill, highest_payload(adder), error));
+    ksv_status status = put_chunks(adder, error);
+    status = spill_file_end_run(adder->spill, status, error);
+    if (status != KSV_OK)
+        return status;
+    adder->spilled += adder->in_memory;
+    adder->in_memory = 0;
+    memset(adder->firsts, 0, adder->partitions * sizeof(entry_chunk *));
+    memset(adder->tails, 0, adder->partitions * sizeof(hash_entry *));
+    chunk_pool_reset(&adder->pool);
+    return KSV_OK;
+}
