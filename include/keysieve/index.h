@@ -34,6 +34,11 @@ typedef struct ksv_index_options {
      * process cuts short meanwhile then ends this one with SIGBUS; without this
      * it is an error. Off by default. */
     bool map_files;
+    /* For how long a data file that was looked at is believed to stay as it
+     * was, in nanoseconds. 0: for one call, so that every call sees all changes
+     * made before it. Looking costs a few microseconds a file: for a key that
+     * does not exist, times all files. */
+    uint64_t trust_ns;
 } ksv_index_options;
 
 KSV_API void ksv_index_options_init(ksv_index_options *options);
@@ -119,9 +124,10 @@ typedef struct ksv_lookup_options {
  * Where a key was found, a changed file that might hold more of it is told to
  * the `problem` of the index, once.
  *
- * Every change of a data file that was made before the call is seen by it; to
- * that end a call asks the file system once about the files that its answers
- * depend on (for a key that does not exist: all), and again after a second. */
+ * Every change of a data file that was made before the call is seen by it,
+ * unless `trust_ns` says that it need not be; to that end a call asks the file
+ * system about the files that its answers depend on, and again after a second.
+ */
 KSV_API KSV_CHECK_RESULT ksv_status
 ksv_get(ksv_index *index, const ksv_key *keys, size_t key_count,
         const ksv_lookup_options *options, ksv_record_fn visit, void *ctx,

@@ -80,6 +80,7 @@ ksv_status index_snapshot_open(const char *directory,
     s->problem = options->problem;
     s->problem_ctx = options->problem_ctx;
     s->map_files = options->map_files;
+    s->trust_ns = options->trust_ns;
     ksv_status status = load(s, directory, error);
     if (status != KSV_OK) {
         index_snapshot_close(s);
@@ -297,13 +298,23 @@ static ksv_status look(index_snapshot *s, snapshot_file *file, ksv_error *error)
     return KSV_OK;
 }
 
+/* Whether what was seen of a file is recent enough. */
+static bool is_believed(const index_snapshot *s, const snapshot_file *file,
+                        uint64_t since_ns)
+{
+    if (file->looked_ns == 0)
+        return false;
+    uint64_t age_ns = clock_monotonic_ns() - file->looked_ns;
+    return age_ns < s->trust_ns ||
+           (file->looked_ns >= since_ns && age_ns < IDENTITY_AGE_NS);
+}
+
 static ksv_status check_identity(index_snapshot *s, snapshot_file *file,
                                  uint64_t since_ns, file_identity *identity,
                                  ksv_error *error)
 {
     KSV_TRY(find_path(s, file, error));
-    if (file->looked_ns == 0 || file->looked_ns < since_ns ||
-        clock_monotonic_ns() - file->looked_ns >= IDENTITY_AGE_NS)
+    if (!is_believed(s, file, since_ns))
         KSV_TRY(look(s, file, error));
     *identity = file->found.identity;
     return KSV_OK;

@@ -55,6 +55,7 @@ typedef struct index_snapshot {
     char *directory;
     ksv_problem_fn problem; /* or NULL */
     void *problem_ctx;
+    uint64_t trust_ns; /* as in ksv_index_options */
     catalog_state state;
     bool has_state;
     scan_spec *spec;
@@ -93,7 +94,7 @@ ksv_status snapshot_table(index_snapshot *snapshot, size_t segment,
 
 /* The following look at data files no earlier than `since_ns` (of
  * clock_monotonic_ns(): the start of a call, so that it sees every change made
- * before), and again when a second has passed. */
+ * before) less the time of trust, and again when a second has passed. */
 
 /* Opens a data file after checking that it is what was indexed:
  * KSV_ERROR_STALE otherwise. */

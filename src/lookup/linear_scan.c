@@ -12,6 +12,8 @@
 #include "scan/record_fetch.h"
 #include "segment/segment_data.h"
 
+#define SCAN_OPEN_FILES 16
+
 /* A record that has one of the keys asked for. */
 typedef struct scan_match {
     size_t key; /* the first key number that asks for it */
@@ -39,6 +41,10 @@ typedef struct scanner {
     size_t match_capacity;
     size_t file;            /* being read */
     ksv_file_info *scanned; /* what each file was then */
+    /* The files that records were fetched from last, open so that neighbours
+     * are reached without opening and inflating anew. */
+    datafile *open[SCAN_OPEN_FILES];
+    size_t open_file[SCAN_OPEN_FILES];
 } scanner;
 
 /* The slot of a key: where it stands, or the free one where it belongs. */
@@ -144,18 +150,35 @@ static void order_matches(const scanner *s, size_t *starts, scan_match *ordered)
     starts[keys] = s->match_count;
 }
 
-/* Opens a file that was scanned. */
-static ksv_status open_scanned(const scanner *s, size_t file, datafile **data,
-                               ksv_error *error)
+/* A slot that holds this file open. */
+static ksv_status hold_open(scanner *s, size_t file, size_t *slot,
+                            ksv_error *error)
 {
     index_snapshot *snapshot = s->snapshot;
     const catalog_file *facts = snapshot->files[file].facts;
     const char *path;
+    *slot = file % SCAN_OPEN_FILES;
+    if (s->open[*slot] != NULL && s->open_file[*slot] == file)
+        return KSV_OK;
+    datafile_close(s->open[*slot]);
+    s->open[*slot] = NULL;
     KSV_TRY(snapshot_path(snapshot, file, &path, error));
     KSV_TRY(segment_open_data(
         &snapshot->place,
         catalog_find_segment(&snapshot->state, facts->segment_id), facts, path,
-        data, error));
+        &s->open[*slot], error));
+    s->open_file[*slot] = file;
+    return KSV_OK;
+}
+
+/* Opens a file that was scanned; the scanner closes it. */
+static ksv_status open_scanned(scanner *s, size_t file, datafile **data,
+                               ksv_error *error)
+{
+    const catalog_file *facts = s->snapshot->files[file].facts;
+    size_t slot;
+    KSV_TRY(hold_open(s, file, &slot, error));
+    *data = s->open[slot];
     ksv_file *opened = datafile_file(*data);
     ksv_file_info now;
     ksv_status status = opened->ops->info(opened, &now, error);
@@ -165,7 +188,6 @@ static ksv_status open_scanned(const scanner *s, size_t file, datafile **data,
     if (status == KSV_OK)
         return KSV_OK;
     error_replace_path(error, facts->given_path);
-    datafile_close(*data);
     return status;
 }
 
@@ -203,7 +225,6 @@ static ksv_status visit_match(scanner *s, const ksv_lookup_options *options,
     if (status == KSV_OK && !visit(ctx, key_number, &record))
         status = error_set(error, KSV_ERROR_CANCELLED, NULL, "stopped");
     memory_free(a, bytes, length);
-    datafile_close(data);
     return status;
 }
 
@@ -284,6 +305,8 @@ ksv_status linear_scan(index_snapshot *snapshot, const ksv_key *keys,
     }
     if (status == KSV_OK)
         status = order_and_answer(&s, options, visit, ctx, receipt, error);
+    for (size_t i = 0; i < SCAN_OPEN_FILES; i++)
+        datafile_close(s.open[i]);
     memory_free(a, s.matches, s.match_capacity * sizeof *s.matches);
     memory_free(a, s.scanned, files * sizeof *s.scanned);
     key_set_close(&s.set, a);

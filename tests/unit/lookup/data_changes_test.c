@@ -179,6 +179,33 @@ static void test_change_between_two_calls(void **state)
     ksv_index_close(index);
 }
 
+static ksv_index *open_trusting(index_fixture *f, uint64_t trust_ns)
+{
+    ksv_index_options options;
+    ksv_index_options_init(&options);
+    options.trust_ns = trust_ns;
+    ksv_index *index;
+    assert_int_equal(ksv_index_open(f->directory, &options, &index, NULL),
+                     KSV_OK);
+    return index;
+}
+
+/* Who knows that nothing changes need not have the files looked at. */
+static void test_trust(void **state)
+{
+    index_fixture *f = *state;
+    ksv_index *for_long = open_trusting(f, (uint64_t)3600 * 1000000000);
+    ksv_index *for_short = open_trusting(f, 1000000);
+    assert_string_equal(first(for_long, "x"), "-");
+    assert_string_equal(first(for_short, "x"), "-");
+    index_fixture_write(f, 1, "id,v\nc,3\nx,4\n");
+    usleep(1500);
+    assert_string_equal(first(for_long, "x"), "-");
+    assert_string_equal(first(for_short, "x"), "? stale");
+    ksv_index_close(for_long);
+    ksv_index_close(for_short);
+}
+
 static bool count_key(void *ctx, size_t key_number, const ksv_record *record)
 {
     (void)record;
@@ -370,6 +397,7 @@ int main(void)
         TEST(test_change_between_samples),
         TEST(test_touched),
         TEST(test_change_between_two_calls),
+        TEST(test_trust),
         TEST(test_keys_and_header_after_an_update),
         TEST(test_copy_takes_the_place),
         TEST(test_other_index_takes_the_place),
