@@ -11,7 +11,7 @@
 
 /* Pages between two that are wanted are read with them up to this many bytes.
  */
-#define PAGE_GAP_BYTES READ_WAVE_GAP_BYTES
+#define PAGE_GAP_BYTES TABLE_PAGE_BYTES
 
 #define PREFETCH_HEADS 16
 #define PREFETCH_PLACES 8

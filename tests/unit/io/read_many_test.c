@@ -23,7 +23,7 @@
 #include "support/temp_dir.h"
 
 #define FILES 3
-#define READS 500
+#define READS 1500
 #define ROOM 9000
 
 static const size_t SIZES[FILES] = {300000, 5000, 0};
@@ -110,7 +110,7 @@ static void run_all(fixture *f, const ksv_file_system *fs)
     ksv_file *files[FILES];
     size_t which[READS];
     open_all(f, fs, files);
-    for (uint64_t seed = 1; seed <= 20; seed++) {
+    for (uint64_t seed = 1; seed <= 8; seed++) {
         plan(f, files, which, seed);
         assert_int_equal(file_read_many(fs, f->reads, READS, NULL), KSV_OK);
         check(f, which);
