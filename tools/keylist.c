@@ -11,7 +11,7 @@
 
 #include "message.h"
 
-#define MOST_WORDS 4096
+#define MOST_WORDS 24576
 #define MOST_BATCH_BYTES ((size_t)4 << 20)
 #define READ_BYTES ((size_t)256 << 10)
 

@@ -215,6 +215,7 @@ void message_problem(const ksv_error *problem, bool is_warning)
 void message_not_found(const void *key, size_t key_bytes)
 {
     byte_buffer line = {0};
+    byte_buffer_reserve(&line, key_bytes + 64);
     byte_buffer_add_text(&line, "keysieve: not found: ");
     text_add_escaped(&line, key, key_bytes);
     if (key_bytes == 0)

@@ -29,6 +29,11 @@ typedef struct ksv_index_options {
      * that uses the index, and must not use it. */
     ksv_problem_fn problem;
     void *problem_ctx;
+    /* Find tables and uncompressed data in the address space instead of reading
+     * them: several times as fast when they are in memory. A file that another
+     * process cuts short meanwhile then ends this one with SIGBUS; without this
+     * it is an error. Off by default. */
+    bool map_files;
     /* For how long a data file that was looked at is believed to stay as it
      * was, in nanoseconds. 0: for one call, so that every call sees all changes
      * made before it. Looking costs a few microseconds a file: for a key that
@@ -104,8 +109,14 @@ typedef struct ksv_lookup_options {
     bool linear_scan;
 } ksv_lookup_options;
 
-/* Looks `key_count` keys up. `options` and `receipt` may be NULL. `receipts`
- * (NULL, or room for `key_count`) are filled for each key on its own.
+/* Looks `key_count` keys up. `options` and `receipt` may be NULL.
+ *
+ * Many keys in one call are much faster than as many calls: their reads are
+ * sorted, joined where they lie near to one another, and done at once. Then a
+ * page that serves several keys, or a read that takes several records, counts
+ * once in `receipt`. With `receipts` (NULL, or room for `key_count`) nothing is
+ * shared between keys, so that each is filled for its key on its own; the time
+ * of a batch is spread evenly over its keys.
  *
  * An empty key is never found. "Not found" is told only when it is certain: a
  * data file that changed and might hold the key is KSV_ERROR_STALE, a damaged

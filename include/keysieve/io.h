@@ -34,9 +34,9 @@ typedef struct ksv_file_info {
 
 typedef struct ksv_file ksv_file;
 
-/* Operations on an open file. All are required; those that a file was not
- * opened for return KSV_ERROR_ARGUMENT. `read_at` may be called by many threads
- * at once, the others by one thread at a time. */
+/* Operations on an open file. All are required but those that say otherwise;
+ * those that a file was not opened for return KSV_ERROR_ARGUMENT. `read_at` may
+ * be called by many threads at once, the others by one thread at a time. */
 typedef struct ksv_file_ops {
     /* Reads up to `size_bytes` at `offset`; `*got_bytes` is smaller only at the
      * end of the file (0: at or past the end). */
@@ -52,12 +52,30 @@ typedef struct ksv_file_ops {
     /* Closes and frees `file` in every case; an error says that what was
      * appended may be lost. */
     ksv_status (*close)(ksv_file *file, ksv_error *error);
+    /* NULL: there is nothing to do. Says that what follows are short reads at
+     * random offsets, so that nothing should be read ahead. */
+    void (*expect_random)(ksv_file *file);
+    /* NULL: cannot be mapped. `*data` are the `*size_bytes` bytes that the file
+     * has now, readable until it is closed; later calls give the same. Bytes
+     * that the file loses meanwhile may end the process when they are read. A
+     * file that cannot be mapped is KSV_ERROR_UNSUPPORTED. */
+    ksv_status (*map)(ksv_file *file, const void **data, uint64_t *size_bytes,
+                      ksv_error *error);
 } ksv_file_ops;
 
 /* An open file: an implementation puts this first in a structure of its own. */
 struct ksv_file {
     const ksv_file_ops *ops;
 };
+
+/* One of many reads. */
+typedef struct ksv_read {
+    ksv_file *file;
+    uint64_t offset;
+    void *buffer;
+    size_t size_bytes;
+    size_t got_bytes; /* filled: smaller than `size_bytes` only at the end */
+} ksv_read;
 
 /* Called once an entry with its name (without a directory). Returning false
  * ends the listing early, without an error. */
@@ -92,6 +110,12 @@ typedef struct ksv_file_system {
      * file is closed or the process ends. Held by another: KSV_ERROR_BUSY. */
     ksv_status (*lock)(void *ctx, const char *path, ksv_file **lock,
                        ksv_error *error);
+    /* NULL: each in turn by `read_at`. Reads all of `reads`, of files of this
+     * system, in any order and as many at once as serve; buffers do not
+     * overlap. An error of one is that of the call, and no buffer has a meaning
+     * then. */
+    ksv_status (*read_many)(void *ctx, ksv_read *reads, size_t count,
+                            ksv_error *error);
 } ksv_file_system;
 
 /* The file system of the operating system. Never freed. Thread-safe. */

@@ -72,6 +72,30 @@ ksv_status file_read_all(const ksv_file_system *fs, const char *path,
     return status;
 }
 
+ksv_status file_read_each(ksv_read *reads, size_t count, ksv_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        ksv_read *r = &reads[i];
+        KSV_TRY(r->file->ops->read_at(r->file, r->offset, r->buffer,
+                                      r->size_bytes, &r->got_bytes, error));
+    }
+    return KSV_OK;
+}
+
+ksv_status file_read_many(const ksv_file_system *fs, ksv_read *reads,
+                          size_t count, ksv_error *error)
+{
+    if (fs->read_many == NULL)
+        return file_read_each(reads, count, error);
+    return fs->read_many(fs->ctx, reads, count, error);
+}
+
+void file_expect_random(ksv_file *file)
+{
+    if (file->ops->expect_random != NULL)
+        file->ops->expect_random(file);
+}
+
 void file_close_quietly(ksv_file *file)
 {
     if (file == NULL)

@@ -21,6 +21,16 @@ ksv_status file_read_all(const ksv_file_system *fs, const char *path,
                          uint64_t limit_bytes, byte_buffer *out,
                          ksv_error *error);
 
+/* All of `reads`, one by one. */
+ksv_status file_read_each(ksv_read *reads, size_t count, ksv_error *error);
+
+/* All of `reads`, of files of `fs`: by its read_many, or one by one. */
+ksv_status file_read_many(const ksv_file_system *fs, ksv_read *reads,
+                          size_t count, ksv_error *error);
+
+/* Says that only short reads at random offsets follow. */
+void file_expect_random(ksv_file *file);
+
 /* Closes a file that was only read; NULL is allowed, errors have no meaning. */
 void file_close_quietly(ksv_file *file);
 

@@ -14,31 +14,14 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-
-typedef enum posix_mode { MODE_READ, MODE_APPEND, MODE_LOCK } posix_mode;
-
-typedef struct posix_file {
-    ksv_file base;
-    int fd;
-    posix_mode mode;
-    size_t path_bytes; /* with its NUL */
-    char path[];       /* for errors */
-} posix_file;
+#include "io/file_mapping.h"
+#include "io/posix_file.h"
+#include "io/read_many.h"
 
 static ksv_status refuse(const posix_file *file, ksv_error *error,
                          const char *text)
 {
     return error_set(error, KSV_ERROR_ARGUMENT, file->path, "%s", text);
-}
-
-/* The bytes from `offset` that a file can have at most: no sum of an offset
- * and a size may pass the largest off_t. */
-static size_t clamp_to_offsets(uint64_t offset, size_t size_bytes)
-{
-    if (offset >= INT64_MAX)
-        return 0;
-    uint64_t room = INT64_MAX - offset;
-    return size_bytes < room ? size_bytes : (size_t)room;
 }
 
 static ksv_status posix_read_at(ksv_file *base, uint64_t offset, void *buffer,
@@ -49,7 +32,7 @@ static ksv_status posix_read_at(ksv_file *base, uint64_t offset, void *buffer,
     *got_bytes = 0;
     if (file->mode != MODE_READ)
         return refuse(file, error, "is not open for reading");
-    size_t wanted = clamp_to_offsets(offset, size_bytes);
+    size_t wanted = posix_clamp_read(offset, size_bytes);
     size_t done = 0;
     while (done < wanted) {
         ssize_t got = pread(file->fd, (char *)buffer + done, wanted - done,
@@ -142,6 +125,7 @@ static ksv_status posix_close(ksv_file *base, ksv_error *error)
 {
     posix_file *file = (posix_file *)base;
     ksv_status status = KSV_OK;
+    file_mapping_release(&file->mapping);
     /* After EINTR the descriptor is gone all the same. */
     if (close(file->fd) != 0 && errno != EINTR)
         status = error_set_os(error, errno, file->path, "cannot close");
@@ -150,13 +134,51 @@ static ksv_status posix_close(ksv_file *base, ksv_error *error)
     return status;
 }
 
+/* A file system that cannot be told reads ahead all the same. */
+static void posix_expect_random(ksv_file *base)
+{
+#ifdef POSIX_FADV_RANDOM
+    int ignored =
+        posix_fadvise(((posix_file *)base)->fd, 0, 0, POSIX_FADV_RANDOM);
+    (void)ignored;
+#else
+    (void)base;
+#endif
+}
+
+static ksv_status posix_map(ksv_file *base, const void **data,
+                            uint64_t *size_bytes, ksv_error *error)
+{
+    posix_file *file = (posix_file *)base;
+    if (file->mode != MODE_READ)
+        return refuse(file, error, "is not open for reading");
+    if (file->mapping.data == NULL) {
+        ksv_file_info info;
+        KSV_TRY(posix_file_info(base, &info, error));
+        KSV_TRY(file_mapping_make(&file->mapping, file->fd, info.size_bytes,
+                                  file->path, error));
+    }
+    *data = file->mapping.data;
+    *size_bytes = file->mapping.size_bytes;
+    return KSV_OK;
+}
+
 static const ksv_file_ops POSIX_FILE_OPS = {
     .read_at = posix_read_at,
     .append = posix_append,
     .sync = posix_sync,
     .info = posix_file_info,
     .close = posix_close,
+    .expect_random = posix_expect_random,
+    .map = posix_map,
 };
+
+posix_file *posix_file_to_read(ksv_file *file)
+{
+    posix_file *posix = (posix_file *)file;
+    return file->ops == &POSIX_FILE_OPS && posix->mode == MODE_READ ? posix
+                                                                    : NULL;
+}
 
 /* Takes over `fd`: closed on failure. */
 static ksv_status wrap_fd(int fd, posix_mode mode, const char *path,
@@ -170,6 +192,7 @@ static ksv_status wrap_fd(int fd, posix_mode mode, const char *path,
         return error_set_memory(error);
     }
     file->base.ops = &POSIX_FILE_OPS;
+    file->mapping = (file_mapping){NULL, 0};
     file->fd = fd;
     file->mode = mode;
     file->path_bytes = path_bytes;
@@ -366,6 +389,7 @@ static const ksv_file_system POSIX_FILE_SYSTEM = {
     .sync_directory = posix_sync_directory,
     .list = posix_list,
     .lock = posix_lock,
+    .read_many = posix_read_many,
 };
 
 const ksv_file_system *ksv_posix_file_system(void)

@@ -13,6 +13,12 @@ ksv_status reopening_file_open(const ksv_file_system *fs, const char *path,
                                const ksv_allocator *allocator, ksv_file **file,
                                ksv_error *error);
 
+/* All of `reads`, some of which are of such files over `fs`, the others of `fs`
+ * itself: files that follow one another are opened once, and some at a time, so
+ * that as much as possible is read at once. */
+ksv_status reopening_file_read_many(const ksv_file_system *fs, ksv_read *reads,
+                                    size_t count, ksv_error *error);
+
 /* A file system in which every file opened for reading is such a file. */
 typedef struct reopening_file_system {
     /* For open_read and info only, the rest is NULL. */

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "io/file.h"
+#include "lookup/batch_lookup.h"
 #include "lookup/index_handle.h"
 #include "lookup/linear_scan.h"
 #include "lookup/lookup_session.h"
@@ -62,23 +63,6 @@ static bool continue_in_newer(lookup_call *call, ksv_status status)
            open_session(call, NULL) == KSV_OK;
 }
 
-static void add_receipt(ksv_receipt *sum, const ksv_receipt *one)
-{
-    if (sum == NULL)
-        return;
-    sum->keys += one->keys;
-    sum->found += one->found;
-    sum->filter_probes += one->filter_probes;
-    sum->filter_positives += one->filter_positives;
-    sum->false_positives += one->false_positives;
-    sum->table_pages_read += one->table_pages_read;
-    sum->data_reads += one->data_reads;
-    sum->bytes_read += one->bytes_read;
-    sum->bytes_inflated += one->bytes_inflated;
-    sum->files_opened += one->files_opened;
-    sum->elapsed_ns += one->elapsed_ns;
-}
-
 /* Looks one key up. Only as long as nothing was visited may it begin again. */
 static ksv_status get_key(lookup_call *call, const lookup_request *request,
                           uint64_t *found, ksv_receipt *receipt,
@@ -103,26 +87,116 @@ static ksv_status get_one(lookup_call *call, const lookup_request *request,
     return KSV_OK;
 }
 
-static ksv_status get_all(lookup_call *call, const ksv_key *keys,
-                          size_t key_count, const ksv_lookup_options *options,
-                          ksv_record_fn visit, void *ctx, ksv_receipt *sum,
-                          ksv_receipt *receipts, ksv_error *error)
+static ksv_status has_one(lookup_call *call, ksv_key key, bool filters_only,
+                          bool *found, ksv_receipt *receipt, ksv_error *error)
 {
-    for (size_t i = 0; i < key_count; i++) {
-        lookup_request request = {.key = keys[i],
-                                  .key_number = i,
-                                  .first_only = options->first_only,
-                                  .no_data = options->no_data,
-                                  .visit = visit,
-                                  .ctx = ctx};
+    if (!filters_only) {
+        lookup_request request = {.key = key, .first_only = true};
+        uint64_t count;
+        ksv_status status = get_key(call, &request, &count, receipt, error);
+        *found = count > 0;
+        return status;
+    }
+    for (;;) {
+        memset(receipt, 0, sizeof *receipt);
+        ksv_status status =
+            lookup_maybe(&call->session, key, found, receipt, error);
+        if (status == KSV_OK || !continue_in_newer(call, status))
+            return status;
+    }
+}
+
+/* The keys that one call asks for, and what is done with them. */
+typedef struct key_job {
+    const ksv_key *keys;
+    size_t count;
+    bool filters_only;
+    ksv_lookup_options options;
+    ksv_record_fn visit; /* or NULL: `found` is filled */
+    void *ctx;
+    bool *found;
+    ksv_receipt *sum;
+    ksv_receipt *receipts;
+} key_job;
+
+static ksv_status answer_one(lookup_call *call, const key_job *job, size_t key,
+                             ksv_receipt *receipt, ksv_error *error)
+{
+    if (job->visit == NULL)
+        return has_one(call, job->keys[key], job->filters_only,
+                       &job->found[key], receipt, error);
+    lookup_request request = {.key = job->keys[key],
+                              .key_number = key,
+                              .first_only = job->options.first_only,
+                              .no_data = job->options.no_data,
+                              .visit = job->visit,
+                              .ctx = job->ctx};
+    return get_one(call, &request, receipt, error);
+}
+
+static ksv_status answer_one_by_one(lookup_call *call, const key_job *job,
+                                    size_t first, size_t end, ksv_error *error)
+{
+    uint64_t start_ns = clock_monotonic_ns();
+    for (size_t i = first; i < end; i++) {
         ksv_receipt receipt;
-        uint64_t start_ns = clock_monotonic_ns();
-        ksv_status status = get_one(call, &request, &receipt, error);
-        receipt.elapsed_ns = clock_monotonic_ns() - start_ns;
-        add_receipt(sum, &receipt);
-        if (receipts != NULL)
-            receipts[i] = receipt;
+        ksv_status status = answer_one(call, job, i, &receipt, error);
+        uint64_t end_ns = clock_monotonic_ns();
+        receipt.elapsed_ns = end_ns - start_ns;
+        start_ns = end_ns;
+        lookup_add_receipt(job->sum, &receipt);
+        if (job->receipts != NULL)
+            job->receipts[i] = receipt;
         KSV_TRY(status);
+    }
+    return KSV_OK;
+}
+
+/* Answers some keys together; `*progress` tells how far that went. A failure
+ * that is not told may be cured by asking for each key alone: it is that of
+ * another key, or of a state that a build has replaced. */
+static ksv_status answer_together(lookup_call *call, const key_job *job,
+                                  size_t first, size_t end,
+                                  batch_progress *progress, ksv_error *error)
+{
+    ksv_receipt unwanted = {0};
+    lookup_batch batch = {
+        .keys = job->keys + first,
+        .count = end - first,
+        .first_number = first,
+        .first_only = job->options.first_only,
+        .no_data = job->options.no_data,
+        .filters_only = job->filters_only,
+        .visit = job->visit,
+        .ctx = job->ctx,
+        .found = job->found != NULL ? job->found + first : NULL,
+        .sum = job->sum != NULL ? job->sum : &unwanted,
+        .receipts = job->receipts != NULL ? job->receipts + first : NULL};
+    ksv_status status = batch_lookup(&call->session, &batch, progress, error);
+    bool is_final = progress->is_begun || status == KSV_ERROR_MEMORY ||
+                    status == KSV_ERROR_CANCELLED;
+    return is_final ? status : KSV_OK;
+}
+
+/* Keys with very many records are looked up in smaller batches. */
+#define SMALLER_BATCH 16
+
+static ksv_status answer_all(lookup_call *call, const key_job *job,
+                             ksv_error *error)
+{
+    size_t most = BATCH_KEYS_MOST;
+    for (size_t next = 0; next < job->count;) {
+        size_t end = job->count - next > most ? next + most : job->count;
+        batch_progress progress = {0, false, false};
+        if (end - next >= BATCH_KEYS_LEAST)
+            KSV_TRY(answer_together(call, job, next, end, &progress, error));
+        if (progress.is_too_big) {
+            most = (end - next) / SMALLER_BATCH + 1;
+            continue;
+        }
+        next += progress.answered;
+        KSV_TRY(answer_one_by_one(call, job, next, end, error));
+        next = end;
     }
     return KSV_OK;
 }
@@ -138,7 +212,7 @@ static ksv_status scan_all(lookup_call *call, const ksv_key *keys,
     ksv_status status = linear_scan(call->shared->snapshot, keys, key_count,
                                     options, visit, ctx, &receipt, error);
     receipt.elapsed_ns = clock_monotonic_ns() - start_ns;
-    add_receipt(sum, &receipt);
+    lookup_add_receipt(sum, &receipt);
     return status;
 }
 
@@ -147,18 +221,22 @@ ksv_status ksv_get(ksv_index *index, const ksv_key *keys, size_t key_count,
                    void *ctx, ksv_receipt *receipt, ksv_receipt *receipts,
                    ksv_error *error)
 {
-    static const ksv_lookup_options defaults = {false, false, false};
-    if (options == NULL)
-        options = &defaults;
+    key_job job = {.keys = keys,
+                   .count = key_count,
+                   .visit = visit,
+                   .ctx = ctx,
+                   .sum = receipt,
+                   .receipts = receipts};
+    if (options != NULL)
+        job.options = *options;
     if (receipts != NULL)
         memset(receipts, 0, key_count * sizeof *receipts);
     lookup_call call = {0};
     KSV_TRY(begin_call(&call, index, error));
-    ksv_status status = options->linear_scan
-                            ? scan_all(&call, keys, key_count, options, visit,
-                                       ctx, receipt, error)
-                            : get_all(&call, keys, key_count, options, visit,
-                                      ctx, receipt, receipts, error);
+    ksv_status status = job.options.linear_scan
+                            ? scan_all(&call, keys, key_count, &job.options,
+                                       visit, ctx, receipt, error)
+                            : answer_all(&call, &job, error);
     end_call(&call);
     return status;
 }
@@ -208,41 +286,22 @@ ksv_status ksv_get_first(ksv_index *index, const void *key, size_t key_bytes,
     return copy.status;
 }
 
-static ksv_status has_one(lookup_call *call, ksv_key key, bool filters_only,
-                          bool *found, ksv_receipt *receipt, ksv_error *error)
-{
-    if (!filters_only) {
-        lookup_request request = {.key = key, .first_only = true};
-        uint64_t count;
-        ksv_status status = get_key(call, &request, &count, receipt, error);
-        *found = count > 0;
-        return status;
-    }
-    for (;;) {
-        memset(receipt, 0, sizeof *receipt);
-        ksv_status status =
-            lookup_maybe(&call->session, key, found, receipt, error);
-        if (status == KSV_OK || !continue_in_newer(call, status))
-            return status;
-    }
-}
-
 ksv_status ksv_has(ksv_index *index, const ksv_key *keys, size_t key_count,
                    bool filters_only, bool *found, ksv_receipt *receipt,
                    ksv_receipt *receipts, ksv_error *error)
 {
+    key_job job = {.keys = keys,
+                   .count = key_count,
+                   .filters_only = filters_only,
+                   .options = {.first_only = true},
+                   .found = found,
+                   .sum = receipt,
+                   .receipts = receipts};
+    if (receipts != NULL)
+        memset(receipts, 0, key_count * sizeof *receipts);
     lookup_call call = {0};
     KSV_TRY(begin_call(&call, index, error));
-    ksv_status status = KSV_OK;
-    for (size_t i = 0; i < key_count && status == KSV_OK; i++) {
-        ksv_receipt one;
-        uint64_t start_ns = clock_monotonic_ns();
-        status = has_one(&call, keys[i], filters_only, &found[i], &one, error);
-        one.elapsed_ns = clock_monotonic_ns() - start_ns;
-        add_receipt(receipt, &one);
-        if (receipts != NULL)
-            receipts[i] = one;
-    }
+    ksv_status status = answer_all(&call, &job, error);
     end_call(&call);
     return status;
 }

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "io/file.h"
 #include "segment/segment_data.h"
+#include "table/table_reader.h"
 
 /* Up to this many data files and their segments keep their descriptors: up to
  * four each, of the 256 that a process can count on everywhere. */
@@ -42,7 +43,8 @@ static ksv_status make_places(index_snapshot *s, ksv_error *error)
                         .directory = s->directory,
                         .allocator = &s->allocator,
                         .parameters = &state->parameters,
-                        .reopen_files = state->file_count > OPEN_FILES_MAX};
+                        .reopen_files = state->file_count > OPEN_FILES_MAX,
+                        .random_reads = true};
     return KSV_OK;
 }
 
@@ -77,6 +79,7 @@ ksv_status index_snapshot_open(const char *directory,
                                          : ksv_posix_file_system();
     s->problem = options->problem;
     s->problem_ctx = options->problem_ctx;
+    s->map_files = options->map_files;
     s->trust_ns = options->trust_ns;
     ksv_status status = load(s, directory, error);
     if (status != KSV_OK) {
@@ -108,6 +111,7 @@ void index_snapshot_close(index_snapshot *snapshot)
         return;
     ksv_allocator a = snapshot->allocator;
     release_places(snapshot);
+    record_fetch_close(atomic_load(&snapshot->spare_fetch));
     scan_spec_destroy(snapshot->spec);
     if (snapshot->has_state)
         catalog_state_release(&snapshot->state);
@@ -176,9 +180,13 @@ ksv_status snapshot_filter(index_snapshot *snapshot, size_t segment,
                            ksv_error *error)
 {
     snapshot_segment *seg = &snapshot->segments[segment];
+    *filter = atomic_load_explicit(&seg->ready_filter, memory_order_acquire);
+    if (*filter != NULL)
+        return KSV_OK;
     mutex_lock(&snapshot->lock);
     ksv_status status = open_filter(snapshot, seg, receipt, error);
     *filter = seg->filter_unusable ? NULL : seg->filter.filter;
+    atomic_store_explicit(&seg->ready_filter, *filter, memory_order_release);
     mutex_unlock(&snapshot->lock);
     return status;
 }
@@ -191,6 +199,7 @@ ksv_status snapshot_filter_failed(index_snapshot *snapshot, size_t segment,
     mutex_lock(&snapshot->lock);
     bool first = !seg->filter_unusable;
     seg->filter_unusable = true;
+    atomic_store_explicit(&seg->ready_filter, NULL, memory_order_release);
     mutex_unlock(&snapshot->lock);
     if (!first)
         return KSV_OK;
@@ -200,19 +209,37 @@ ksv_status snapshot_filter_failed(index_snapshot *snapshot, size_t segment,
     return KSV_OK;
 }
 
+static ksv_status open_table(index_snapshot *s, snapshot_segment *segment,
+                             ksv_error *error)
+{
+    KSV_TRY(
+        segment_open_table(&s->place, segment->facts, &segment->table, error));
+    if (!s->map_files)
+        return KSV_OK;
+    /* What cannot be mapped is read. */
+    ksv_status status = table_map(segment->table.table, error);
+    if (status != KSV_ERROR_MEMORY)
+        return KSV_OK;
+    segment_close_table(&segment->table);
+    return status;
+}
+
 ksv_status snapshot_table(index_snapshot *snapshot, size_t segment,
                           ksv_table **table, ksv_receipt *receipt,
                           ksv_error *error)
 {
     snapshot_segment *seg = &snapshot->segments[segment];
     ksv_status status = KSV_OK;
+    *table = atomic_load_explicit(&seg->ready_table, memory_order_acquire);
+    if (*table != NULL)
+        return KSV_OK;
     mutex_lock(&snapshot->lock);
     if (seg->table.table == NULL) {
-        status = segment_open_table(&snapshot->place, seg->facts, &seg->table,
-                                    error);
+        status = open_table(snapshot, seg, error);
         receipt->files_opened++;
     }
     *table = seg->table.table;
+    atomic_store_explicit(&seg->ready_table, *table, memory_order_release);
     mutex_unlock(&snapshot->lock);
     return status;
 }
@@ -314,6 +341,22 @@ static ksv_status require_fresh(index_snapshot *s, snapshot_file *file,
     return file_identity_error(file->facts, identity, error);
 }
 
+/* Compressed data is read in long pieces, whatever a lookup needs of them. */
+static void use_at_random(const index_snapshot *s, snapshot_file *file)
+{
+    if (file->facts->data_kind != DATAFILE_PLAIN)
+        return;
+    ksv_file *opened = datafile_file(file->data);
+    file_expect_random(opened);
+    const void *data;
+    uint64_t size_bytes;
+    if (!s->map_files || opened->ops->map == NULL ||
+        opened->ops->map(opened, &data, &size_bytes, NULL) != KSV_OK)
+        return;
+    file->mapped = data;
+    file->mapped_bytes = size_bytes;
+}
+
 /* Whether the file that is open is the one that was looked at, and not one that
  * has taken its place or has left it. */
 static bool is_the_one_looked_at(snapshot_file *file)
@@ -337,6 +380,9 @@ static ksv_status open_data(index_snapshot *s, snapshot_file *file,
         KSV_TRY(segment_open_data(
             &s->place, catalog_find_segment(&s->state, file->facts->segment_id),
             file->facts, file->path, &file->data, error));
+        use_at_random(s, file);
+        atomic_store_explicit(&file->ready_data, file->data,
+                              memory_order_release);
     }
     if (is_the_one_looked_at(file))
         return KSV_OK;

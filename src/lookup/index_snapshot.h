@@ -3,6 +3,7 @@
 #ifndef KSV_LOOKUP_INDEX_SNAPSHOT_H
 #define KSV_LOOKUP_INDEX_SNAPSHOT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,6 +14,7 @@
 #include "base/mutex.h"
 #include "catalog/catalog.h"
 #include "datafile/datafile.h"
+#include "scan/record_fetch.h"
 #include "scan/scan_spec.h"
 #include "segment/data_identity.h"
 #include "segment/segment.h"
@@ -26,6 +28,10 @@ typedef struct snapshot_file {
     data_identity found;
     uint64_t looked_ns; /* when that was so; 0: never looked */
     bool is_told;       /* that it changed, as a warning */
+    /* The content in the address space, or NULL: it is read. */
+    const uint8_t *mapped;
+    uint64_t mapped_bytes;
+    _Atomic(datafile *) ready_data; /* published when all of it is there */
 } snapshot_file;
 
 /* A segment. Filters that cannot be used answer "maybe" to everything. */
@@ -35,10 +41,14 @@ typedef struct snapshot_segment {
     segment_filter filter;
     bool filter_unusable;
     segment_table table;
+    /* Published when they can be used. */
+    _Atomic(ksv_filter *) ready_filter;
+    _Atomic(ksv_table *) ready_table;
 } snapshot_segment;
 
 /* Safe to share between threads: all that changes is guarded by `lock`, and
- * what was opened stays open and in its place until the snapshot is closed. */
+ * what was opened stays open and in its place until the snapshot is closed:
+ * once it was published, it is found without the lock. */
 typedef struct index_snapshot {
     ksv_allocator allocator;
     const ksv_file_system *fs;
@@ -56,6 +66,9 @@ typedef struct index_snapshot {
     mutex lock;
     bool has_lock;
     bool is_outdated; /* a file that it holds open lies elsewhere by now */
+    bool map_files;
+    /* Of a call that has ended, for the next one; or NULL. */
+    _Atomic(record_fetch *) spare_fetch;
 } index_snapshot;
 
 /* Reads the committed state. */
@@ -88,6 +101,14 @@ ksv_status snapshot_table(index_snapshot *snapshot, size_t segment,
 ksv_status snapshot_data(index_snapshot *snapshot, size_t file,
                          uint64_t since_ns, datafile **data,
                          ksv_receipt *receipt, ksv_error *error);
+
+/* A data file that snapshot_data() has opened before. Looks at nothing. */
+static inline datafile *snapshot_opened_data(index_snapshot *snapshot,
+                                             size_t file)
+{
+    return atomic_load_explicit(&snapshot->files[file].ready_data,
+                                memory_order_acquire);
+}
 
 /* What became of a data file. */
 ksv_status snapshot_identity(index_snapshot *snapshot, size_t file,

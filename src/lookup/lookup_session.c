@@ -9,6 +9,9 @@
 #include "io/file.h"
 #include "lookup/record_source.h"
 #include "segment/segment_data.h"
+#include "table/table_format.h"
+
+#define SPARE_FETCH_BYTES_MOST ((size_t)1 << 20)
 
 ksv_status lookup_session_open(lookup_session *session,
                                index_snapshot *snapshot, ksv_error *error)
@@ -16,13 +19,21 @@ ksv_status lookup_session_open(lookup_session *session,
     memset(session, 0, sizeof *session);
     session->snapshot = snapshot;
     session->start_ns = clock_monotonic_ns();
+    session->fetch = atomic_exchange(&snapshot->spare_fetch, NULL);
+    if (session->fetch != NULL)
+        return KSV_OK;
     return record_fetch_open(snapshot->spec, &snapshot->allocator,
                              &session->fetch, error);
 }
 
 void lookup_session_close(lookup_session *session)
 {
-    record_fetch_close(session->fetch);
+    record_fetch *none = NULL;
+    /* One that has met a long record holds more memory than it is worth. */
+    if (record_fetch_held_bytes(session->fetch) > SPARE_FETCH_BYTES_MOST ||
+        !atomic_compare_exchange_strong(&session->snapshot->spare_fetch, &none,
+                                        session->fetch))
+        record_fetch_close(session->fetch);
     memory_free(&session->snapshot->allocator, session->candidates,
                 session->candidate_capacity * sizeof *session->candidates);
 }
@@ -52,42 +63,40 @@ static ksv_status ask_filter(lookup_session *session, size_t segment,
     return KSV_OK;
 }
 
-typedef struct candidate_sink {
-    lookup_session *session;
-    size_t segment;
-    ksv_status status;
-    ksv_error *error;
-} candidate_sink;
-
-static bool take_candidate(void *ctx, uint64_t payload)
+bool lookup_take_candidate(void *ctx, uint64_t payload)
 {
     candidate_sink *sink = ctx;
     lookup_session *session = sink->session;
-    void *items = session->candidates;
-    sink->status = memory_grow(
-        &session->snapshot->allocator, &items, &session->candidate_capacity,
-        session->candidate_count + 1, sizeof *session->candidates, sink->error);
-    session->candidates = items;
-    if (sink->status != KSV_OK)
-        return false;
+    if (session->candidate_count == session->candidate_capacity) {
+        void *items = session->candidates;
+        sink->status = memory_grow(&session->snapshot->allocator, &items,
+                                   &session->candidate_capacity,
+                                   session->candidate_count + 1,
+                                   sizeof *session->candidates, sink->error);
+        session->candidates = items;
+        if (sink->status != KSV_OK)
+            return false;
+    }
     session->candidates[session->candidate_count++] =
-        (lookup_candidate){sink->segment, payload};
+        (lookup_candidate){.offset = payload,
+                           .segment = (uint32_t)sink->segment,
+                           .key = sink->key};
     return true;
 }
 
-static ksv_status ask_table(lookup_session *session, size_t segment,
-                            uint64_t hash, ksv_receipt *receipt,
+ksv_status lookup_ask_table(lookup_session *session, size_t segment,
+                            uint64_t hash, uint32_t key, ksv_receipt *receipt,
                             ksv_error *error)
 {
     index_snapshot *s = session->snapshot;
     ksv_table *table;
     KSV_TRY(snapshot_table(s, segment, &table, receipt, error));
-    candidate_sink sink = {session, segment, KSV_OK, error};
+    candidate_sink sink = {session, segment, key, KSV_OK, error};
     uint64_t pages = 0;
-    ksv_status status =
-        ksv_table_find(table, hash, take_candidate, &sink, &pages, error);
+    ksv_status status = ksv_table_find(table, hash, lookup_take_candidate,
+                                       &sink, &pages, error);
     receipt->table_pages_read += pages;
-    receipt->bytes_read += pages * 4096;
+    receipt->bytes_read += pages * TABLE_PAGE_BYTES;
     if (status != KSV_OK) {
         segment_error(&s->place, s->segments[segment].facts,
                       CATALOG_TABLE_ENDING, error);
@@ -107,7 +116,7 @@ static ksv_status collect(lookup_session *session, uint64_t hash,
         if (!maybe)
             continue;
         size_t before = session->candidate_count;
-        KSV_TRY(ask_table(session, i, hash, receipt, error));
+        KSV_TRY(lookup_ask_table(session, i, hash, 0, receipt, error));
         receipt->false_positives += session->candidate_count == before;
     }
     return KSV_OK;
@@ -174,6 +183,60 @@ static ksv_status visit_record(lookup_session *session,
     return KSV_OK;
 }
 
+const record_source *lookup_record_source(lookup_session *session,
+                                          size_t segment)
+{
+    index_snapshot *s = session->snapshot;
+    record_source *source = &session->source;
+    if (source->file != NULL && session->source_segment == segment)
+        return source;
+    size_t file = s->segments[segment].file;
+    const catalog_file *facts = s->files[file].facts;
+    *source =
+        (record_source){.file = snapshot_opened_data(s, file),
+                        .layout = facts->layout,
+                        .layout_bytes = facts->layout_bytes,
+                        .content_bytes = facts->content_bytes,
+                        .longest_record_bytes = facts->longest_record_bytes,
+                        .records = facts->records};
+    record_source_measure(source);
+    session->source_segment = segment;
+    return source;
+}
+
+bool lookup_find_mapped(const snapshot_file *file, const record_source *source,
+                        lookup_candidate *candidate)
+{
+    if (file->mapped == NULL)
+        return false;
+    fetch_span span = record_fetch_span(source, candidate->offset);
+    uint64_t left =
+        span.offset < file->mapped_bytes ? file->mapped_bytes - span.offset : 0;
+    candidate->bytes = file->mapped + (left > 0 ? span.offset : 0);
+    candidate->size_bytes =
+        left < span.size_bytes ? (size_t)left : span.size_bytes;
+    return true;
+}
+
+static ksv_status fetch_candidate(lookup_session *session,
+                                  const record_source *source,
+                                  const lookup_candidate *candidate,
+                                  fetched_record *out, datafile_cost *cost,
+                                  ksv_error *error)
+{
+    const index_snapshot *s = session->snapshot;
+    lookup_candidate here = *candidate;
+    if (here.bytes == NULL &&
+        lookup_find_mapped(&s->files[s->segments[here.segment].file], source,
+                           &here))
+        *cost = (datafile_cost){.reads = 1, .bytes_read = here.size_bytes};
+    if (here.bytes == NULL)
+        return record_fetch_at(session->fetch, source, here.offset, out, cost,
+                               error);
+    return record_fetch_in(session->fetch, source, here.offset, here.bytes,
+                           here.size_bytes, out, cost, error);
+}
+
 /* Reads the record of a candidate and visits it if it has the key. */
 static ksv_status try_candidate(lookup_session *session,
                                 const lookup_request *request,
@@ -184,18 +247,16 @@ static ksv_status try_candidate(lookup_session *session,
     index_snapshot *s = session->snapshot;
     size_t file = s->segments[candidate->segment].file;
     const catalog_file *facts = s->files[file].facts;
-    datafile *data;
-    KSV_TRY(snapshot_data(s, file, session->start_ns, &data, receipt, error));
-    record_source source = {data,
-                            facts->layout,
-                            facts->layout_bytes,
-                            facts->content_bytes,
-                            facts->longest_record_bytes,
-                            facts->records};
+    datafile *data = snapshot_opened_data(s, file);
+    if (candidate->bytes == NULL)
+        KSV_TRY(
+            snapshot_data(s, file, session->start_ns, &data, receipt, error));
+    const record_source *source =
+        lookup_record_source(session, candidate->segment);
     datafile_cost cost = {0, 0, 0};
     fetched_record fetched;
-    ksv_status status = record_fetch_at(
-        session->fetch, &source, candidate->offset, &fetched, &cost, error);
+    ksv_status status =
+        fetch_candidate(session, source, candidate, &fetched, &cost, error);
     lookup_add_cost(receipt, &cost);
     if (status != KSV_OK) {
         segment_data_error(facts, error);
@@ -210,22 +271,21 @@ static ksv_status try_candidate(lookup_session *session,
     return file_identity_error(facts, FILE_IDENTITY_CHANGED, error);
 }
 
-static ksv_status try_candidates(lookup_session *session,
+ksv_status lookup_try_candidates(lookup_session *session,
                                  const lookup_request *request, uint64_t hash,
-                                 uint64_t *found, ksv_receipt *receipt,
-                                 ksv_error *error)
+                                 const lookup_candidate *candidates,
+                                 size_t count, uint64_t *found,
+                                 ksv_receipt *receipt, ksv_error *error)
 {
     bool enough_with_one = request->first_only || request->visit == NULL;
     size_t i = 0;
-    while (i < session->candidate_count) {
-        size_t segment = session->candidates[i].segment;
+    while (i < count) {
+        size_t segment = candidates[i].segment;
         uint64_t before = *found;
-        for (; i < session->candidate_count &&
-               session->candidates[i].segment == segment;
-             i++) {
+        for (; i < count && candidates[i].segment == segment; i++) {
             bool matches = false;
-            KSV_TRY(try_candidate(session, request, &session->candidates[i],
-                                  hash, &matches, receipt, error));
+            KSV_TRY(try_candidate(session, request, &candidates[i], hash,
+                                  &matches, receipt, error));
             *found += matches;
             if (*found > 0 && enough_with_one)
                 return KSV_OK;
@@ -235,14 +295,14 @@ static ksv_status try_candidates(lookup_session *session,
     return KSV_OK;
 }
 
-static uint64_t hash_key(const lookup_session *session, ksv_key key)
+uint64_t lookup_hash(const lookup_session *session, ksv_key key)
 {
     const catalog_parameters *p = &session->snapshot->state.parameters;
     return ksv_hash(&p->hasher, key.data, key.bytes);
 }
 
 /* Once a call: what was found is right, but may not be all. */
-static void warn_of_changes(lookup_session *session)
+void lookup_warn_of_changes(lookup_session *session)
 {
     if (!session->has_warned)
         snapshot_warn_of_changes(session->snapshot, session->start_ns);
@@ -256,14 +316,16 @@ ksv_status lookup_key(lookup_session *session, const lookup_request *request,
     receipt->keys++;
     if (request->key.bytes == 0)
         return KSV_OK;
-    uint64_t hash = hash_key(session, request->key);
+    uint64_t hash = lookup_hash(session, request->key);
     KSV_TRY(collect(session, hash, receipt, error));
     KSV_TRY(require_data(session, receipt, error));
-    KSV_TRY(try_candidates(session, request, hash, found, receipt, error));
+    KSV_TRY(lookup_try_candidates(session, request, hash, session->candidates,
+                                  session->candidate_count, found, receipt,
+                                  error));
     receipt->found += *found > 0;
     if (*found > 0) {
         if (request->visit != NULL && !request->first_only)
-            warn_of_changes(session);
+            lookup_warn_of_changes(session);
         return KSV_OK;
     }
     return snapshot_check_all_fresh(session->snapshot, session->start_ns,
@@ -277,7 +339,7 @@ ksv_status lookup_maybe(lookup_session *session, ksv_key key, bool *maybe,
     receipt->keys++;
     if (key.bytes == 0)
         return KSV_OK;
-    uint64_t hash = hash_key(session, key);
+    uint64_t hash = lookup_hash(session, key);
     for (size_t i = 0; i < session->snapshot->segment_count && !*maybe; i++)
         KSV_TRY(ask_filter(session, i, hash, maybe, receipt, error));
     receipt->found += *maybe;
@@ -285,4 +347,21 @@ ksv_status lookup_maybe(lookup_session *session, ksv_key key, bool *maybe,
         return KSV_OK;
     return snapshot_check_all_fresh(session->snapshot, session->start_ns,
                                     error);
+}
+
+void lookup_add_receipt(ksv_receipt *sum, const ksv_receipt *one)
+{
+    if (sum == NULL)
+        return;
+    sum->keys += one->keys;
+    sum->found += one->found;
+    sum->filter_probes += one->filter_probes;
+    sum->filter_positives += one->filter_positives;
+    sum->false_positives += one->false_positives;
+    sum->table_pages_read += one->table_pages_read;
+    sum->data_reads += one->data_reads;
+    sum->bytes_read += one->bytes_read;
+    sum->bytes_inflated += one->bytes_inflated;
+    sum->files_opened += one->files_opened;
+    sum->elapsed_ns += one->elapsed_ns;
 }

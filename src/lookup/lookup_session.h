@@ -14,8 +14,13 @@
 
 /* A place where the record of a key may be. */
 typedef struct lookup_candidate {
-    size_t segment;
     uint64_t offset;
+    uint32_t segment;
+    uint32_t key; /* of a batch */
+    /* What stands in memory of the record's span, or NULL: it has to be read.
+     */
+    const uint8_t *bytes;
+    size_t size_bytes;
 } lookup_candidate;
 
 /* The working memory of one call. One thread at a time. */
@@ -27,6 +32,9 @@ typedef struct lookup_session {
     lookup_candidate *candidates;
     size_t candidate_count;
     size_t candidate_capacity;
+    /* The last answer of lookup_record_source(); all zero at first. */
+    record_source source;
+    size_t source_segment;
 } lookup_session;
 
 ksv_status lookup_session_open(lookup_session *session,
@@ -48,6 +56,52 @@ typedef struct lookup_request {
  * before any record is visited. */
 ksv_status lookup_key(lookup_session *session, const lookup_request *request,
                       uint64_t *found, ksv_receipt *receipt, ksv_error *error);
+
+/* Adds what one lookup has cost; `sum` may be NULL. */
+void lookup_add_receipt(ksv_receipt *sum, const ksv_receipt *one);
+
+/* Tells once a call of data files that may have more records of a key that was
+ * found. */
+void lookup_warn_of_changes(lookup_session *session);
+
+/* The steps of lookup_key(), for those who take many keys together. */
+uint64_t lookup_hash(const lookup_session *session, ksv_key key);
+
+/* Takes a payload of a table as a candidate of a key; false when memory is out,
+ * which `status` tells then. */
+typedef struct candidate_sink {
+    lookup_session *session;
+    size_t segment;
+    uint32_t key;
+    ksv_status status;
+    ksv_error *error;
+} candidate_sink;
+
+bool lookup_take_candidate(void *sink, uint64_t payload);
+
+/* Adds what the table of a segment has of `hash` to the candidates, as those of
+ * key number `key`. */
+ksv_status lookup_ask_table(lookup_session *session, size_t segment,
+                            uint64_t hash, uint32_t key, ksv_receipt *receipt,
+                            ksv_error *error);
+
+/* Where the records of a segment are fetched from; valid until the next call.
+ * The data file is NULL before it was opened. */
+const record_source *lookup_record_source(lookup_session *session,
+                                          size_t segment);
+
+/* Lets the candidate's bytes be those of its file in the address space, if it
+ * is there. */
+bool lookup_find_mapped(const snapshot_file *file, const record_source *source,
+                        lookup_candidate *candidate);
+
+/* The candidates of one key, in the order of the answer, whose data files were
+ * opened by snapshot_data(). `*found` is added to. */
+ksv_status lookup_try_candidates(lookup_session *session,
+                                 const lookup_request *request, uint64_t hash,
+                                 const lookup_candidate *candidates,
+                                 size_t count, uint64_t *found,
+                                 ksv_receipt *receipt, ksv_error *error);
 
 /* Whether the filters say that the key may exist. */
 ksv_status lookup_maybe(lookup_session *session, ksv_key key, bool *maybe,

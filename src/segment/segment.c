@@ -80,6 +80,8 @@ static ksv_status open_file(const segment_place *place,
         *error = problem;
     }
     memory_free_string(place->allocator, path);
+    if (status == KSV_OK && place->random_reads)
+        file_expect_random(*file);
     return status;
 }
 

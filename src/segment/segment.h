@@ -21,6 +21,8 @@ typedef struct segment_place {
     const catalog_parameters *parameters;
     /* Hold no descriptors between reads: for very many segments. */
     bool reopen_files;
+    /* Sidecars are for lookups: nothing should be read ahead. */
+    bool random_reads;
 } segment_place;
 
 /* An open sidecar; all zero when closed. */

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "hash/hash.h"
+#include "table/unary_select.h"
 
 ksv_status page_set_corrupt(ksv_error *error, uint64_t number, const char *what)
 {
@@ -32,9 +33,6 @@ static uint64_t low_part(const page_view *view, size_t i)
 static const char *check_identity(const uint8_t *page, uint64_t number,
                                   const page_context *context)
 {
-    if (load_u32(page + PAGE_CHECKSUM) !=
-        hash_checksum32(page + 4, TABLE_PAGE_BYTES - 4))
-        return "its checksum is wrong";
     if (load_u64(page + PAGE_TAG) != context->tag)
         return "it belongs to another table";
     if (load_u32(page + PAGE_NUMBER) != number)
@@ -77,6 +75,16 @@ ksv_status page_open(const uint8_t *page, uint64_t number,
                      const page_context *context, page_view *view,
                      ksv_error *error)
 {
+    if (load_u32(page + PAGE_CHECKSUM) !=
+        hash_checksum32(page + 4, TABLE_PAGE_BYTES - 4))
+        return page_set_corrupt(error, number, "its checksum is wrong");
+    return page_open_again(page, number, context, view, error);
+}
+
+ksv_status page_open_again(const uint8_t *page, uint64_t number,
+                           const page_context *context, page_view *view,
+                           ksv_error *error)
+{
     const char *wrong = check_identity(page, number, context);
     if (wrong != NULL)
         return page_set_corrupt(error, number, wrong);
@@ -102,22 +110,41 @@ ksv_status page_open(const uint8_t *page, uint64_t number,
     return KSV_OK;
 }
 
-/* The bit behind zero number `rank` - 1 of the unary part, where bucket `rank`
- * begins; `unary_bits` when there are not as many zeros. */
-static size_t bucket_start(const page_view *view, size_t rank)
+#if defined(__GNUC__)
+#define PREFETCH(address) __builtin_prefetch(address)
+#else
+#define PREFETCH(address) ((void)(address))
+#endif
+
+/* The header and a unary part of usual length. */
+#define HEAD_LINES 4
+
+void page_prefetch_head(const uint8_t *page)
 {
-    if (rank == 0)
-        return 0;
-    size_t before = 0;
-    for (size_t start = 0; start < view->unary_bits; start += 64) {
-        uint64_t zeros = ~load_u64(view->body + start / 8);
-        size_t more = bits_count(zeros);
-        if (before + more >= rank)
-            return start + bits_select(zeros, (unsigned)(rank - 1 - before)) +
-                   1;
-        before += more;
-    }
-    return view->unary_bits;
+    for (size_t line = 0; line < HEAD_LINES; line++)
+        PREFETCH(page + 64 * line);
+}
+
+static void prefetch_bit(const uint8_t *page, size_t bit)
+{
+    if (bit < TABLE_PAGE_BODY_BITS)
+        PREFETCH(page + TABLE_PAGE_HEADER_BYTES + bit / 8);
+}
+
+void page_prefetch(const uint8_t *page, const page_context *context, uint64_t x)
+{
+    uint64_t base = load_u64(page + PAGE_BASE);
+    size_t entries = load_u16(page + PAGE_ENTRIES);
+    size_t low_bits = page[PAGE_LOW_BITS];
+    size_t unary_bits = load_u16(page + PAGE_UNARY_BITS);
+    if (x < base || low_bits > 63 || unary_bits <= entries)
+        return;
+    uint64_t bucket = (x - base) >> low_bits;
+    size_t buckets = unary_bits - entries;
+    size_t entry = bucket < buckets ? (size_t)bucket * entries / buckets : 0;
+    prefetch_bit(page, unary_bits + entry * low_bits);
+    prefetch_bit(page, unary_bits + entries * low_bits +
+                           entry * context->payload_bits);
 }
 
 /* The first bit from `start` on that is no one of the unary part. */
@@ -159,7 +186,9 @@ ksv_status page_find(const page_view *view, uint64_t x, size_t *first,
     uint64_t bucket = y >> view->low_bits;
     if (bucket > view->unary_bits - view->entries)
         return KSV_OK;
-    size_t start = bucket_start(view, (size_t)bucket);
+    /* Where the bucket begins: behind as many zeros. */
+    size_t start =
+        unary_select_zero(view->body, view->unary_bits, (size_t)bucket);
     size_t end = bucket_end(view, start);
     /* Ones before a bit are the bits before it less the zeros. */
     size_t from = start - (size_t)bucket;

@@ -58,6 +58,19 @@ ksv_status page_open(const uint8_t *page, uint64_t number,
                      const page_context *context, page_view *view,
                      ksv_error *error);
 
+/* As page_open() for a page that it has accepted before: what the checksum
+ * covers is not summed up again. */
+ksv_status page_open_again(const uint8_t *page, uint64_t number,
+                           const page_context *context, page_view *view,
+                           ksv_error *error);
+
+/* Asks the memory for the first bytes of a page, and later, when they are
+ * there, for those where `x` should be if hashes are spread evenly. Of a mapped
+ * page, whatever it holds. */
+void page_prefetch_head(const uint8_t *page);
+void page_prefetch(const uint8_t *page, const page_context *context,
+                   uint64_t x);
+
 /* KSV_ERROR_CORRUPT about that page. */
 ksv_status page_set_corrupt(ksv_error *error, uint64_t number,
                             const char *what);

@@ -57,12 +57,61 @@ void ksv_table_close(ksv_table *table)
         return;
     ksv_allocator a = table->allocator;
     fence_index_release(&table->fences);
+    memory_free(&a, (void *)table->checked,
+                table->checked_words * sizeof *table->checked);
     memory_free(&a, table, sizeof *table);
 }
 
 void ksv_table_get_info(const ksv_table *table, ksv_table_info *info)
 {
     *info = table->meta.info;
+}
+
+ksv_status table_map(ksv_table *table, ksv_error *error)
+{
+    const ksv_file_ops *ops = table->file->ops;
+    uint64_t size_bytes;
+    const void *data;
+    if (ops->map == NULL)
+        return error_set(error, KSV_ERROR_UNSUPPORTED, NULL,
+                         "this file system cannot map files");
+    KSV_TRY(ops->map(table->file, &data, &size_bytes, error));
+    if (size_bytes != table->meta.info.file_bytes)
+        return error_set(error, KSV_ERROR_UNSUPPORTED, NULL,
+                         "changed while it was opened");
+    size_t words = (size_t)(table->meta.info.pages / 64 + 1);
+    table->checked =
+        memory_zalloc_array(&table->allocator, words, sizeof *table->checked);
+    if (table->checked == NULL)
+        return error_set_memory(error);
+    table->checked_words = words;
+    table->mapped = data;
+    return KSV_OK;
+}
+
+static bool was_checked(const ksv_table *t, uint64_t number)
+{
+    uint64_t word =
+        atomic_load_explicit(&t->checked[number / 64], memory_order_relaxed);
+    return (word >> (number % 64) & 1) != 0;
+}
+
+/* The page is sound, and its first hash that of its fence. */
+static ksv_status open_page(ksv_table *t, const uint8_t *page, uint64_t number,
+                            uint32_t fence, page_view *view, ksv_error *error)
+{
+    if (t->mapped != NULL && was_checked(t, number))
+        KSV_TRY(page_open_again(page, number, &t->context, view, error));
+    else
+        KSV_TRY(page_open(page, number, &t->context, view, error));
+    if (table_fence_of_x(view->base, t->context.hash_bits) != fence)
+        return page_set_corrupt(error, number,
+                                "its first hash is not that of its fence");
+    if (t->mapped != NULL)
+        atomic_fetch_or_explicit(&t->checked[number / 64],
+                                 UINT64_C(1) << (number % 64),
+                                 memory_order_relaxed);
+    return KSV_OK;
 }
 
 /* One lookup: the page that was read last and what it is looked into for. */
@@ -79,14 +128,14 @@ static ksv_status read_page(table_search *s, uint64_t number, uint32_t fence,
                             ksv_error *error)
 {
     ksv_table *t = s->table;
+    const uint8_t *page = s->page;
     s->pages_read++;
-    KSV_TRY(file_read_exactly(t->file, table_page_offset(number), s->page,
-                              TABLE_PAGE_BYTES, error));
-    KSV_TRY(page_open(s->page, number, &t->context, &s->view, error));
-    if (table_fence_of_x(s->view.base, t->context.hash_bits) != fence)
-        return page_set_corrupt(error, number,
-                                "its first hash is not that of its fence");
-    return KSV_OK;
+    if (t->mapped != NULL)
+        page = table_mapped_page(t, number);
+    else
+        KSV_TRY(file_read_exactly(t->file, table_page_offset(number), s->page,
+                                  TABLE_PAGE_BYTES, error));
+    return open_page(t, page, number, fence, &s->view, error);
 }
 
 /* Visits what the page has of the hash; `*more` is false after a visit that
@@ -201,6 +250,13 @@ static ksv_status visit_single(table_search *s, uint64_t number,
     return visit_page(s, visit, ctx, &more, error);
 }
 
+static ksv_status no_fence_before(const ksv_table *t, ksv_error *error)
+{
+    return error_set_at(error, KSV_ERROR_CORRUPT, NULL,
+                        table_page_offset(t->fences.pages),
+                        "the first fence lies behind the first hash");
+}
+
 static ksv_status search_table(table_search *s, ksv_payload_fn visit, void *ctx,
                                ksv_error *error)
 {
@@ -211,21 +267,75 @@ static ksv_status search_table(table_search *s, ksv_payload_fn visit, void *ctx,
     if (group.begin < group.end)
         return visit_group(s, &group, visit, ctx, error);
     if (group.begin == 0)
-        return error_set_at(error, KSV_ERROR_CORRUPT, NULL,
-                            table_page_offset(s->table->fences.pages),
-                            "the first fence lies behind the first hash");
+        return no_fence_before(s->table, error);
     return visit_single(s, group.begin - 1, visit, ctx, error);
+}
+
+/* Whether a truncated hash lies between the first and the last one. */
+static bool is_in_range(const table_meta *meta, uint64_t hash)
+{
+    return meta->info.entries > 0 && hash >= meta->first_hash &&
+           hash <= meta->last_hash;
+}
+
+ksv_status table_locate(ksv_table *table, uint64_t hash, table_place *place,
+                        uint64_t *page, ksv_error *error)
+{
+    unsigned hash_bits = table->context.hash_bits;
+    *place = TABLE_NOWHERE;
+    *page = 0;
+    hash = ksv_hash_truncate(hash, hash_bits);
+    if (!is_in_range(&table->meta, hash))
+        return KSV_OK;
+    uint64_t begin, end;
+    uint32_t fence =
+        table_fence_of_x(table_x_of_hash(hash, hash_bits), hash_bits);
+    KSV_TRY(fence_index_find(&table->fences, fence, &begin, &end, error));
+    if (begin == end && begin == 0)
+        return no_fence_before(table, error);
+    *place = end - begin > 1 ? TABLE_IN_GROUP : TABLE_IN_PAGE;
+    *page = begin == end ? begin - 1 : begin;
+    return KSV_OK;
+}
+
+ksv_status table_open_page(ksv_table *table, const uint8_t *page,
+                           uint64_t number, page_view *view, ksv_error *error)
+{
+    uint32_t fence;
+    KSV_TRY(fence_index_get(&table->fences, number, &fence, error));
+    return open_page(table, page, number, fence, view, error);
+}
+
+ksv_status table_search_page(const ksv_table *table, const page_view *view,
+                             uint64_t hash, ksv_payload_fn visit, void *ctx,
+                             ksv_error *error)
+{
+    unsigned hash_bits = table->context.hash_bits;
+    hash = ksv_hash_truncate(hash, hash_bits);
+    uint64_t x = table_x_of_hash(hash, hash_bits);
+    /* A page of its own fence's group alone continues none and is not
+     * continued; one that the fence before names may end a group. */
+    bool is_of_group = table_fence_of_x(x, hash_bits) ==
+                       table_fence_of_x(view->base, hash_bits);
+    if ((view->flags & TABLE_FLAG_GROUP_AFTER) != 0 ||
+        (is_of_group && (view->flags & TABLE_FLAG_GROUP_BEFORE) != 0))
+        return page_set_corrupt(error, view->number, "its flags are wrong");
+    size_t first, count;
+    KSV_TRY(page_find(view, x, &first, &count, error));
+    for (size_t i = first; i < first + count; i++) {
+        if (!visit(ctx, page_payload(view, i)))
+            break;
+    }
+    return KSV_OK;
 }
 
 ksv_status ksv_table_find(ksv_table *table, uint64_t hash, ksv_payload_fn visit,
                           void *ctx, uint64_t *pages_read, ksv_error *error)
 {
-    const table_meta *meta = &table->meta;
     hash = ksv_hash_truncate(hash, table->context.hash_bits);
     ksv_status status = KSV_OK;
     uint64_t read = 0;
-    if (meta->info.entries > 0 && hash >= meta->first_hash &&
-        hash <= meta->last_hash) {
+    if (is_in_range(&table->meta, hash)) {
         table_search s;
         s.table = table;
         s.x = table_x_of_hash(hash, table->context.hash_bits);

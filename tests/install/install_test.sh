@@ -27,7 +27,7 @@ sed -i "s|^prefix=.*|prefix=$base/prefix|" "$lib/pkgconfig/keysieve.pc"
 # shellcheck disable=SC2046
 "$cc" -std=c11 "$here/consumer.c" -o "$base/static" \
     $(pkg-config --cflags keysieve) "$lib/libkeysieve.a" \
-    -lz -llmdb -lxxhash -lpthread -lm
+    $(pkg-config --static --libs-only-l keysieve | sed 's/-lkeysieve//')
 env -u LD_LIBRARY_PATH "$base/static"
 readelf -d "$lib/libkeysieve.so" | grep -q 'SONAME.*libkeysieve\.so\.0'
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "io/file.h"
 
 typedef struct fault_shared {
     uint64_t operations;
@@ -171,13 +172,44 @@ static ksv_status fault_close(ksv_file *base, ksv_error *error)
     return chosen ? strike(fault, NULL, error) : status;
 }
 
+static void fault_expect_random(ksv_file *base)
+{
+    ksv_file *inner = ((fault_file *)base)->inner;
+    if (inner->ops->expect_random != NULL)
+        inner->ops->expect_random(inner);
+}
+
 static const ksv_file_ops FAULT_FILE_OPS = {
     .read_at = fault_read_at,
     .append = fault_append,
     .sync = fault_sync,
     .info = fault_file_info,
     .close = fault_close,
+    .expect_random = fault_expect_random,
 };
+
+/* Each is a read of its own, as the file system below would do it. */
+static ksv_status fault_read_many(void *ctx, ksv_read *reads, size_t count,
+                                  ksv_error *error)
+{
+    fault_file_system *fault = ctx;
+    ksv_read *inner = calloc(count + 1, sizeof *inner);
+    if (inner == NULL)
+        abort();
+    ksv_status status = KSV_OK;
+    for (size_t i = 0; i < count && status == KSV_OK; i++) {
+        inner[i] = reads[i];
+        inner[i].file = ((fault_file *)reads[i].file)->inner;
+        if (is_chosen(fault, FAULT_READ))
+            status = strike(fault, NULL, error);
+    }
+    if (status == KSV_OK)
+        status = file_read_many(fault->inner, inner, count, error);
+    for (size_t i = 0; i < count; i++)
+        reads[i].got_bytes = inner[i].got_bytes;
+    free(inner);
+    return status;
+}
 
 static void wrap(fault_file_system *fault, ksv_file *inner, uint32_t number,
                  ksv_file **out)
@@ -340,7 +372,8 @@ void fault_file_system_open(fault_file_system *fault,
                .remove_directory = fault_remove_directory,
                .sync_directory = fault_sync_directory,
                .list = fault_list,
-               .lock = fault_lock},
+               .lock = fault_lock,
+               .read_many = fault_read_many},
         .inner = inner,
         .plan = {.operations = FAULT_ALL},
         .shared = shared,
