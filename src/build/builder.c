@@ -46,8 +46,8 @@ static void end_run(build_run *run)
         catalog_state_release(&run->state);
     catalog_close(run->catalog);
     memory_free_string(&run->allocator, run->real_directory);
-    memory_free(&run->allocator, run->new_segments,
-                run->new_segment_capacity * sizeof *run->new_segments);
+    memory_free(&run->allocator, run->new_ids,
+                run->new_id_capacity * sizeof *run->new_ids);
 }
 
 static ksv_status open_index(build_run *run, ksv_error *error)
@@ -59,6 +59,7 @@ static ksv_status open_index(build_run *run, ksv_error *error)
                          &run->catalog, &run->state, &repaired, &damage,
                          error));
     run->has_state = true;
+    run->first_new_id = run->state.next_segment_id;
     if (repaired && damage.status != KSV_OK)
         build_run_tell(run, &damage, true);
     return path_real_directory(run->directory, &run->allocator,
@@ -91,7 +92,7 @@ static ksv_status make_plan(build_run *run, const char *const *files,
 
 static ksv_status commit(build_run *run, ksv_error *error)
 {
-    if (run->options.unique && run->new_segment_count > 0) {
+    if (run->options.unique && run->new_id_count > 0) {
         segment_place place = build_run_place(run);
         KSV_TRY(unique_check(&place, run->real_directory, run->spec,
                              &run->state, error));
@@ -106,7 +107,7 @@ static ksv_status commit(build_run *run, ksv_error *error)
         KSV_TRY(run->fs->sync_directory(run->fs->ctx, run->directory, error));
         KSV_TRY(catalog_commit(run->catalog, &run->state, error));
         /* What was written belongs to the index from now on. */
-        run->new_segment_count = 0;
+        run->new_id_count = 0;
     }
     run->report->committed = true;
     KSV_TRY(catalog_clean(run->catalog, &run->state, error));
@@ -115,11 +116,11 @@ static ksv_status commit(build_run *run, ksv_error *error)
 }
 
 /* Sidecars of a build that was not committed. */
-static void remove_new_segments(build_run *run)
+static void remove_new_sidecars(build_run *run)
 {
     segment_place place = build_run_place(run);
-    for (size_t i = 0; i < run->new_segment_count; i++)
-        segment_remove(&place, run->new_segments[i]);
+    for (size_t i = 0; i < run->new_id_count; i++)
+        segment_remove(&place, run->new_ids[i]);
 }
 
 static ksv_status work(build_run *run, const char *const *files,
@@ -134,7 +135,7 @@ static ksv_status work(build_run *run, const char *const *files,
     if (status == KSV_OK)
         status = commit(run, error);
     if (status != KSV_OK)
-        remove_new_segments(run);
+        remove_new_sidecars(run);
     return status;
 }
 
