@@ -230,11 +230,17 @@ ksv_status build_run_sum_up(build_run *run, ksv_error *error)
         report->index_keyed_records +=
             file->records - file->records_without_key;
     }
+    return count_new_keys(run, error);
+}
+
+void build_run_sum_segments(build_run *run)
+{
+    ksv_build_report *report = run->report;
+    report->segments = run->state.segment_count;
     for (size_t i = 0; i < run->state.segment_count; i++) {
         const catalog_segment *segment = &run->state.segments[i];
         report->table_bytes += segment->table_bytes;
         report->filter_bytes += segment->filter.bytes;
         report->filter_keys += segment->filter.keys;
     }
-    return count_new_keys(run, error);
 }
