@@ -15,10 +15,10 @@
 
 static const cli_verb *const VERBS[] = {
     &COMMAND_BUILD,  &COMMAND_GET,  &COMMAND_HAS,    &COMMAND_KEYS,
-    &COMMAND_UPDATE, &COMMAND_INFO, &COMMAND_VERIFY,
+    &COMMAND_UPDATE, &COMMAND_INFO, &COMMAND_VERIFY, &COMMAND_DEDUP,
 };
 
-static const char *const LATER_VERBS[] = {"filter", "dedup"};
+static const char *const LATER_VERBS[] = {"filter"};
 
 static const char USAGE[] =
     "usage: keysieve VERB [options] ...\n"
@@ -33,6 +33,7 @@ static const char VERB_LIST[] =
     "  update  bring the index up to date with its files\n"
     "  info    what the index holds and what it costs\n"
     "  verify  check every byte of the index\n"
+    "  dedup   pass on the first record of each key\n"
     "  help    this text, or that of a verb: keysieve help build\n"
     "\n"
     "  keysieve build -k id events.csv     index the column id, in .keysieve\n"
