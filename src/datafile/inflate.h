@@ -35,14 +35,15 @@ typedef enum inflate_place {
     INFLATE_AT_END
 } inflate_place;
 
-/* Primary lookups take this many bits; longer codes go on in a subtable. */
-#define INFLATE_LITERAL_BITS 12
-#define INFLATE_DISTANCE_BITS 9
+/* Primary lookups take this many bits; longer codes go on in a subtable. With
+ * more, tables take longer to make and leave the nearest cache less room. */
+#define INFLATE_LITERAL_BITS 11
+#define INFLATE_DISTANCE_BITS 8
 
-/* Enough for any set of codes: 4 symbols fill no more than one subtable of 8
- * entries, 7 distances no more than one of 64. */
-#define INFLATE_LITERAL_ENTRIES (4096 + 576)
-#define INFLATE_DISTANCE_ENTRIES (512 + 320)
+/* Enough for any set of codes: 5 symbols fill no more than one subtable of 16
+ * entries, 8 distances no more than one of 128. */
+#define INFLATE_LITERAL_ENTRIES (2048 + 928)
+#define INFLATE_DISTANCE_ENTRIES (256 + 512)
 
 /* A decoder. Its members are its own but for those that a comment offers; one
  * thread at a time. It owns no memory and may be copied. */
