@@ -39,8 +39,8 @@ void inflate_begin(inflater *s)
     s->bit_count = 0;
     s->out = NULL;
     s->history = NULL;
-    s->marks = NULL;
-    s->marks_end = NULL;
+    s->sources = NULL;
+    s->window_end = NULL;
     s->place = INFLATE_AT_BLOCK;
     s->final = false;
     s->stored_left = 0;
@@ -216,15 +216,16 @@ inflate_stop inflate_read_header(inflater *s)
     return INFLATE_LIMIT;
 }
 
-/* A copy of `size_bytes` from `from` reads the window before `marks_end`. */
-static void mark_window(const inflater *s, const uint8_t *from,
-                        size_t size_bytes)
+/* A copy of `size_bytes` is made from `from`. Without a branch: most of them
+ * read the window at first, few do in the end. */
+static ALWAYS_INLINE void note_source(inflate_source **sources,
+                                      const uint8_t *window_end,
+                                      const uint8_t *from, size_t size_bytes)
 {
-    if (from >= s->marks_end)
-        return;
-    size_t room = (size_t)(s->marks_end - from);
-    memset(s->marks + (INFLATE_WINDOW_BYTES - room), 1,
-           size_bytes < room ? size_bytes : room);
+    const ptrdiff_t back = window_end - from;
+    **sources = (inflate_source){(uint16_t)(INFLATE_WINDOW_BYTES - back),
+                                 (uint16_t)size_bytes};
+    *sources += back > 0;
 }
 
 /* What the decoding loop works on, in registers. */
@@ -376,10 +377,13 @@ static ALWAYS_INLINE void decode_end(inflater *s, const decode_state *d)
  *     bits are read
  *   - a plain entry, a distance and the next entry.
  */
-static symbol_result decode_fast(inflater *s, const uint8_t *in_stop,
-                                 const uint8_t *out_stop)
+static ALWAYS_INLINE symbol_result decode_rounds(inflater *s,
+                                                 const uint8_t *in_stop,
+                                                 const uint8_t *out_stop,
+                                                 bool note)
 {
     decode_state d = decode_begin(s);
+    inflate_source *sources = s->sources;
     const uint32_t *literals = s->literals;
     const unsigned mask = (1u << s->literal_bits) - 1;
     const unsigned distance_mask = (1u << s->distance_bits) - 1;
@@ -418,14 +422,28 @@ static symbol_result decode_fast(inflater *s, const uint8_t *in_stop,
             result = distance == 0 ? SYMBOL_BAD_DISTANCE : SYMBOL_TOO_FAR;
             break;
         }
+        if (note)
+            note_source(&sources, s->window_end, d.out - distance, length);
         d.out = inflate_copy(d.out, distance, length);
     }
     decode_end(s, &d);
+    s->sources = sources;
     return result;
 }
 
-/* The same, a symbol a round, so that the limit is met exactly, and copies are
- * marked. */
+static symbol_result decode_fast(inflater *s, const uint8_t *in_stop,
+                                 const uint8_t *out_stop)
+{
+    return decode_rounds(s, in_stop, out_stop, false);
+}
+
+static symbol_result decode_noting(inflater *s, const uint8_t *in_stop,
+                                   const uint8_t *out_stop)
+{
+    return decode_rounds(s, in_stop, out_stop, true);
+}
+
+/* The same, a symbol a round, so that the limit is met exactly. */
 static symbol_result decode_careful(inflater *s, const uint8_t *in_stop,
                                     const uint8_t *out_stop)
 {
@@ -452,8 +470,8 @@ static symbol_result decode_careful(inflater *s, const uint8_t *in_stop,
             result = distance == 0 ? SYMBOL_BAD_DISTANCE : SYMBOL_TOO_FAR;
             break;
         }
-        if (s->marks != NULL)
-            mark_window(s, d.out - distance, length);
+        if (s->sources != NULL)
+            note_source(&s->sources, s->window_end, d.out - distance, length);
         d.out = inflate_copy(d.out, distance, length);
     }
     decode_end(s, &d);
@@ -475,8 +493,10 @@ static inflate_stop run_coded(inflater *s, uint8_t *limit)
     const uint8_t *in_stop =
         s->in_last ? s->in_end + LAST_INPUT_OVERRUN : s->in_end - ROUND_INPUT;
     symbol_result result = SYMBOL_DONE;
-    if (s->marks == NULL && limit - s->out > ROUND_OUTPUT)
-        result = decode_fast(s, in_stop, limit - ROUND_OUTPUT);
+    if (limit - s->out > ROUND_OUTPUT)
+        result = s->sources == NULL
+                     ? decode_fast(s, in_stop, limit - ROUND_OUTPUT)
+                     : decode_noting(s, in_stop, limit - ROUND_OUTPUT);
     if (result == SYMBOL_DONE)
         result = decode_careful(s, in_stop, limit);
     if (is_truncated(s))
