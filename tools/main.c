@@ -15,10 +15,10 @@
 
 static const cli_verb *const VERBS[] = {
     &COMMAND_BUILD,  &COMMAND_GET,  &COMMAND_HAS,    &COMMAND_KEYS,
-    &COMMAND_UPDATE, &COMMAND_INFO, &COMMAND_VERIFY,
+    &COMMAND_UPDATE, &COMMAND_INFO, &COMMAND_VERIFY, &COMMAND_FILTER,
 };
 
-static const char *const LATER_VERBS[] = {"filter", "dedup"};
+static const char *const LATER_VERBS[] = {"dedup"};
 
 static const char USAGE[] =
     "usage: keysieve VERB [options] ...\n"
@@ -33,6 +33,8 @@ static const char VERB_LIST[] =
     "  update  bring the index up to date with its files\n"
     "  info    what the index holds and what it costs\n"
     "  verify  check every byte of the index\n"
+    "  filter  a Bloom filter on its own: create, add, test, info, merge, "
+    "size\n"
     "  help    this text, or that of a verb: keysieve help build\n"
     "\n"
     "  keysieve build -k id events.csv     index the column id, in .keysieve\n"
@@ -65,8 +67,35 @@ static int fail_verb(const char *name)
     return 2;
 }
 
+/* The verb of the group `group` called `name`, or NULL. */
+static const cli_verb *find_in_group(const cli_verb *group, const char *name)
+{
+    for (size_t i = 0; group->verbs != NULL && group->verbs[i] != NULL; i++) {
+        if (strcmp(strrchr(group->verbs[i]->name, ' ') + 1, name) == 0)
+            return group->verbs[i];
+    }
+    return NULL;
+}
+
+/* Help of a verb of a group. */
+static int print_group_help(output *out, const cli_verb *group,
+                            const char *name)
+{
+    const cli_verb *verb = find_in_group(group, name);
+    if (verb == NULL) {
+        message_hint("See 'keysieve help'.", "%s has no verb '%s'", group->name,
+                     name);
+        return 2;
+    }
+    cli_print_help(verb, out);
+    return 0;
+}
+
 static int print_help(output *out, int count, char **names)
 {
+    const cli_verb *group = count == 2 ? find_verb(names[0]) : NULL;
+    if (group != NULL && group->verbs != NULL)
+        return print_group_help(out, group, names[1]);
     if (count > 1) {
         message_hint("See 'keysieve help'.", "help takes one verb");
         return 2;
@@ -88,9 +117,12 @@ static int run_verb(output *out, int argc, char **argv)
 {
     const cli_verb *verb = find_verb(argv[1]);
     command_line cli;
+    int words = 2;
     if (verb == NULL)
         return fail_verb(argv[1]);
-    cli_open(&cli, verb, argc - 2, argv + 2, out);
+    if (argc > 2 && find_in_group(verb, argv[2]) != NULL)
+        verb = find_in_group(verb, argv[words++]);
+    cli_open(&cli, verb, argc - words, argv + words, out);
     int status = verb->run(&cli);
     cli_close(&cli);
     return status;

@@ -151,14 +151,11 @@ KSV_API KSV_CHECK_RESULT ksv_status ksv_filter_builder_open_over(
 KSV_API KSV_CHECK_RESULT ksv_status
 ksv_filter_builder_load(ksv_file *file, const ksv_allocator *allocator,
                         ksv_filter_builder **builder, ksv_error *error);
-/* The same for the file `path` of a file system (NULL: the operating system's),
- * which is copied but for its `ctx`. With `for_update` no other process can
- * update or save that file until the filter is closed (KSV_ERROR_BUSY when one
- * does), and a filter that is not standalone is KSV_ERROR_MISMATCH. */
-KSV_API KSV_CHECK_RESULT ksv_status
-ksv_filter_builder_open_file(const ksv_file_system *fs, const char *path,
-                             bool for_update, const ksv_allocator *allocator,
-                             ksv_filter_builder **builder, ksv_error *error);
+/* The same for the file `path` of a file system (NULL: the operating system's).
+ */
+KSV_API KSV_CHECK_RESULT ksv_status ksv_filter_builder_open_file(
+    const ksv_file_system *fs, const char *path, const ksv_allocator *allocator,
+    ksv_filter_builder **builder, ksv_error *error);
 
 /* `hash` need not be truncated. Cannot fail: of a full filter only the rate
  * rises. */
@@ -192,6 +189,9 @@ KSV_API KSV_CHECK_RESULT ksv_status ksv_filter_builder_fold(
  * while the rate is below a tenth, an upper bound for one that is full. */
 KSV_API void ksv_filter_builder_get_info(ksv_filter_builder *builder,
                                          ksv_filter_info *info);
+/* For a caller who knows the number of distinct keys. */
+KSV_API void ksv_filter_builder_set_keys(ksv_filter_builder *builder,
+                                         uint64_t keys);
 /* The number of bits that are set. */
 KSV_API uint64_t ksv_filter_builder_count_bits(ksv_filter_builder *builder);
 
@@ -205,12 +205,19 @@ ksv_filter_builder_write(ksv_filter_builder *builder, uint64_t keys,
  * to the file `path` of a file system (NULL: the operating system's). The file
  * is replaced as a whole: after a crash at any moment it is the old or the new
  * one, and durable when this has returned KSV_OK. `path`.tmp and `path`.lock
- * are used meanwhile; KSV_ERROR_BUSY when another process updates or saves the
- * file. A process that is killed may leave these two behind; they do no harm.
- */
+ * are used meanwhile; KSV_ERROR_BUSY when another process saves or updates the
+ * file at this moment. A process that is killed may leave these two behind;
+ * they do no harm. */
 KSV_API KSV_CHECK_RESULT ksv_status
 ksv_filter_builder_save(ksv_filter_builder *builder, const ksv_file_system *fs,
                         const char *path, ksv_error *error);
+/* The same for a filter that was opened from that file: what others have added
+ * to the file since then is merged first, so that no key of theirs is lost.
+ * KSV_ERROR_MISMATCH when the filter is not standalone, or the file now holds
+ * one of another shape. */
+KSV_API KSV_CHECK_RESULT ksv_status ksv_filter_builder_update(
+    ksv_filter_builder *builder, const ksv_file_system *fs, const char *path,
+    ksv_error *error);
 KSV_API void ksv_filter_builder_close(ksv_filter_builder *builder);
 
 /* An open filter. Safe to share between threads. */

@@ -80,7 +80,7 @@ ksv_status ksv_filter_builder_open_over(const ksv_filter_options *options,
     KSV_TRY(filter_builder_make(options, allocator, builder, error));
     (*builder)->data = memory;
     if (is_filled)
-        (*builder)->count.keys = (double)keys;
+        filter_count_set(&(*builder)->count, (double)keys);
     else
         memset(memory, 0, (*builder)->data_bytes);
     return KSV_OK;
@@ -231,7 +231,6 @@ void ksv_filter_builder_close(ksv_filter_builder *builder)
     if (builder == NULL)
         return;
     ksv_allocator a = builder->allocator;
-    update_lock_release(&builder->lock, &a);
     filter_memory_release(&builder->blocks, &a);
     memory_free(&a, builder, sizeof *builder);
 }

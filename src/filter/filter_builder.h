@@ -12,7 +12,6 @@
 #include "filter/bloom_probe.h"
 #include "filter/filter_count.h"
 #include "filter/filter_memory.h"
-#include "filter/update_lock.h"
 
 /* Keys wait until so many have come after them and their blocks are on the way
  * from memory: one after the other, each would wait for its block alone. */
@@ -26,7 +25,6 @@ struct ksv_filter_builder {
     size_t data_bytes;    /* 64 a block */
     filter_memory blocks; /* what holds them, unless the caller does */
     filter_count count;
-    update_lock lock;
     uint64_t pending_added;           /* ever: the next place is modulo */
     size_t pending_count;             /* those that are not in `data` yet */
     uint64_t pending[PENDING_HASHES]; /* truncated */

@@ -41,9 +41,9 @@ ksv_status ksv_filter_builder_merge(ksv_filter_builder *builder,
     filter_builder_flush(other);
     for (size_t i = 0; i < builder->data_bytes; i++)
         builder->data[i] |= other->data[i];
-    builder->count.keys =
-        merged_keys(builder, builder->count.keys, other->count.keys,
-                    ksv_filter_builder_count_bits(builder));
+    double keys = merged_keys(builder, builder->count.keys, other->count.keys,
+                              ksv_filter_builder_count_bits(builder));
+    filter_count_set(&builder->count, keys);
     return KSV_OK;
 }
 
@@ -81,6 +81,12 @@ ksv_status ksv_filter_builder_fold(ksv_filter_builder *builder, uint64_t factor,
     plan->file_bytes = filter_layout_of(blocks).file_bytes;
     builder->data_bytes = (size_t)blocks * BLOOM_BLOCK_BYTES;
     return KSV_OK;
+}
+
+void ksv_filter_builder_set_keys(ksv_filter_builder *builder, uint64_t keys)
+{
+    filter_builder_flush(builder);
+    filter_count_set(&builder->count, (double)keys);
 }
 
 void ksv_filter_builder_get_info(ksv_filter_builder *builder,

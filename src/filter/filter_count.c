@@ -7,23 +7,23 @@
 #define LEAST_DUE 64
 #define DUE_SHARE 64
 
-/* Above this rate new keys hardly ever show. */
-#define BLIND_RATE 0.98
+/* From this rate on new keys show too seldom. */
+#define BLIND_RATE 0.5
+
+void filter_count_set(filter_count *count, double keys)
+{
+    *count = (filter_count){.keys = keys, .most = keys};
+}
 
 static double count_more(filter_count *count, const ksv_filter_plan *plan,
                          unsigned hash_bits)
 {
     double fresh = (double)count->fresh;
     double rate = 0;
-    if (count->fresh == count->offered)
-        return fresh;
-    if (count->fresh > 0 || count->keys > 0) {
+    if (count->fresh > 0 || count->due == 0) {
         uint64_t middle = (uint64_t)(count->keys + fresh / 2);
-        if (count->fresh > 0 || count->due == 0)
-            rate = ksv_filter_plan_expected_fpr(plan, middle, hash_bits);
-        else
-            rate = count->is_blind ? 1 : 0;
-        count->is_blind = rate >= BLIND_RATE;
+        rate = ksv_filter_plan_expected_fpr(plan, middle, hash_bits);
+        count->is_blind |= rate >= BLIND_RATE;
     }
     return count->is_blind ? (double)count->offered : fresh / (1 - rate);
 }
@@ -32,9 +32,10 @@ void filter_count_settle(filter_count *count, const ksv_filter_plan *plan,
                          unsigned hash_bits)
 {
     if (count->offered > 0) {
-        double offered = (double)count->offered;
-        double more = count_more(count, plan, hash_bits);
-        count->keys += more < offered ? more : offered;
+        count->most += (double)count->offered;
+        count->keys += count_more(count, plan, hash_bits);
+        if (count->keys > count->most)
+            count->keys = count->most;
     }
     count->offered = 0;
     count->fresh = 0;

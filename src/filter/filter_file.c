@@ -8,6 +8,7 @@
 #include "filter/filter_format.h"
 #include "filter/filter_output.h"
 #include "filter/filter_reader.h"
+#include "filter/update_lock.h"
 #include "hash/hash.h"
 #include "io/atomic_file.h"
 #include "io/file.h"
@@ -109,11 +110,45 @@ ksv_status ksv_filter_builder_save(ksv_filter_builder *builder,
                                    const ksv_file_system *fs, const char *path,
                                    ksv_error *error)
 {
-    update_lock lock = {0};
+    update_lock lock;
     fs = or_posix(fs);
-    if (!update_lock_is_of(&builder->lock, path))
-        KSV_TRY(update_lock_take(&lock, fs, path, &builder->allocator, error));
+    KSV_TRY(update_lock_take(&lock, fs, path, &builder->allocator, error));
     ksv_status status = publish(builder, fs, path, error);
+    update_lock_release(&lock, &builder->allocator);
+    return status;
+}
+
+/* Merges the file when it has changed since `builder` was read from it. */
+static ksv_status merge_file(ksv_filter_builder *builder,
+                             const ksv_file_system *fs, const char *path,
+                             ksv_error *error)
+{
+    ksv_filter_builder *there;
+    KSV_TRY(ksv_filter_builder_open_file(fs, path, &builder->allocator, &there,
+                                         error));
+    ksv_status status = KSV_OK;
+    if (memcmp(there->options.id, builder->options.id,
+               sizeof there->options.id) != 0)
+        status = ksv_filter_builder_merge(builder, there, error);
+    if (status != KSV_OK)
+        error_add_path(error, path);
+    ksv_filter_builder_close(there);
+    return status;
+}
+
+ksv_status ksv_filter_builder_update(ksv_filter_builder *builder,
+                                     const ksv_file_system *fs,
+                                     const char *path, ksv_error *error)
+{
+    update_lock lock;
+    fs = or_posix(fs);
+    if (!builder->options.is_standalone)
+        return error_set(error, KSV_ERROR_MISMATCH, path,
+                         "belongs to an index, which alone may change it");
+    KSV_TRY(update_lock_take(&lock, fs, path, &builder->allocator, error));
+    ksv_status status = merge_file(builder, fs, path, error);
+    if (status == KSV_OK)
+        status = publish(builder, fs, path, error);
     update_lock_release(&lock, &builder->allocator);
     return status;
 }
@@ -135,59 +170,26 @@ ksv_status ksv_filter_builder_load(ksv_file *file,
         ksv_filter_builder *b = *builder;
         filter_reader_take_blocks(filter, &b->blocks);
         b->data = b->blocks.data;
-        b->count.keys = (double)info.keys;
+        filter_count_set(&b->count, (double)info.keys);
     }
     ksv_filter_close(filter);
     return status;
 }
 
-static ksv_status load_path(const ksv_file_system *fs, const char *path,
-                            const ksv_allocator *allocator,
-                            ksv_filter_builder **builder, ksv_error *error)
+ksv_status ksv_filter_builder_open_file(const ksv_file_system *fs,
+                                        const char *path,
+                                        const ksv_allocator *allocator,
+                                        ksv_filter_builder **builder,
+                                        ksv_error *error)
 {
     ksv_file *file = NULL;
+    *builder = NULL;
+    fs = or_posix(fs);
     KSV_TRY(fs->open_read(fs->ctx, path, &file, error));
     ksv_status status =
         ksv_filter_builder_load(file, allocator, builder, error);
     if (status != KSV_OK)
         error_add_path(error, path);
     file_close_quietly(file);
-    return status;
-}
-
-static ksv_status check_standalone(const ksv_filter_builder *b,
-                                   const char *path, ksv_error *error)
-{
-    if (b->options.is_standalone)
-        return KSV_OK;
-    return error_set(error, KSV_ERROR_MISMATCH, path,
-                     "belongs to an index, which alone may change it");
-}
-
-ksv_status ksv_filter_builder_open_file(const ksv_file_system *fs,
-                                        const char *path, bool for_update,
-                                        const ksv_allocator *allocator,
-                                        ksv_filter_builder **builder,
-                                        ksv_error *error)
-{
-    update_lock lock = {0};
-    ksv_allocator a = allocator_or_default(allocator);
-    *builder = NULL;
-    fs = or_posix(fs);
-    if (for_update) {
-        ksv_file_info info;
-        KSV_TRY(fs->info(fs->ctx, path, &info, error));
-        KSV_TRY(update_lock_take(&lock, fs, path, &a, error));
-    }
-    ksv_status status = load_path(fs, path, allocator, builder, error);
-    if (status == KSV_OK && for_update)
-        status = check_standalone(*builder, path, error);
-    if (status == KSV_OK) {
-        (*builder)->lock = lock;
-        return KSV_OK;
-    }
-    update_lock_release(&lock, &a);
-    ksv_filter_builder_close(*builder);
-    *builder = NULL;
     return status;
 }

@@ -2,6 +2,7 @@
 /* One process at a time changes a file that is replaced as a whole. */
 #include "filter/update_lock.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -22,8 +23,7 @@ static ksv_status is_named(const update_lock *lock, bool *named,
     ksv_error missing;
     *named = false;
     KSV_TRY(lock->file->ops->info(lock->file, &held, error));
-    if (lock->fs.info(lock->fs.ctx, lock->lock_path, &there, &missing) ==
-        KSV_OK) {
+    if (lock->fs->info(lock->fs->ctx, lock->path, &there, &missing) == KSV_OK) {
         *named = held.inode == there.inode && held.device == there.device;
         return KSV_OK;
     }
@@ -38,8 +38,7 @@ static ksv_status take(update_lock *lock, ksv_error *error)
 {
     for (int i = 0; i < MOST_TRIES; i++) {
         bool named;
-        KSV_TRY(
-            lock->fs.lock(lock->fs.ctx, lock->lock_path, &lock->file, error));
+        KSV_TRY(lock->fs->lock(lock->fs->ctx, lock->path, &lock->file, error));
         ksv_status status = is_named(lock, &named, error);
         if (status == KSV_OK && named)
             return KSV_OK;
@@ -47,7 +46,7 @@ static ksv_status take(update_lock *lock, ksv_error *error)
         lock->file = NULL;
         KSV_TRY(status);
     }
-    return error_set(error, KSV_ERROR_BUSY, lock->lock_path,
+    return error_set(error, KSV_ERROR_BUSY, lock->path,
                      "is locked by another process");
 }
 
@@ -62,44 +61,27 @@ static char *with_ending(const ksv_allocator *a, const char *path)
     return longer;
 }
 
-static void free_all(update_lock *lock, const ksv_allocator *a)
-{
-    memory_free_string(a, lock->path);
-    memory_free_string(a, lock->lock_path);
-    *lock = (update_lock){0};
-}
-
 ksv_status update_lock_take(update_lock *lock, const ksv_file_system *fs,
                             const char *path, const ksv_allocator *a,
                             ksv_error *error)
 {
-    lock->fs = *fs;
-    lock->path = memory_copy_string(a, path, strlen(path));
-    lock->lock_path = with_ending(a, path);
-    ksv_status status = lock->path == NULL || lock->lock_path == NULL
-                            ? error_set_memory(error)
-                            : take(lock, error);
+    *lock = (update_lock){.fs = fs, .path = with_ending(a, path)};
+    if (lock->path == NULL)
+        return error_set_memory(error);
+    ksv_status status = take(lock, error);
     if (status == KSV_ERROR_BUSY)
         error_set(error, KSV_ERROR_BUSY, path,
                   "another process is changing this filter");
     if (status != KSV_OK)
-        free_all(lock, a);
+        memory_free_string(a, lock->path);
     return status;
 }
 
 void update_lock_release(update_lock *lock, const ksv_allocator *a)
 {
-    if (lock->file != NULL) {
-        /* A lock file that stays does no harm. */
-        ksv_status ignored =
-            lock->fs.remove(lock->fs.ctx, lock->lock_path, NULL);
-        (void)ignored;
-        file_close_quietly(lock->file);
-    }
-    free_all(lock, a);
-}
-
-bool update_lock_is_of(const update_lock *lock, const char *path)
-{
-    return lock->path != NULL && strcmp(lock->path, path) == 0;
+    /* A lock file that stays does no harm. */
+    ksv_status ignored = lock->fs->remove(lock->fs->ctx, lock->path, NULL);
+    (void)ignored;
+    file_close_quietly(lock->file);
+    memory_free_string(a, lock->path);
 }

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Which of many hashes differ. */
+#ifndef KSV_TOOLS_FILTER_HASHES_H
+#define KSV_TOOLS_FILTER_HASHES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Sorts hashes and drops those that are there already; returns how many are
+ * left. Takes as much memory again meanwhile. */
+size_t filter_hashes_make_distinct(uint64_t *hashes, size_t count);
+
+#endif
