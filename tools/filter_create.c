@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* keysieve filter create: a filter of the keys of a file or a pipe. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "byte_buffer.h"
 #include "filter_arguments.h"
 #include "filter_commands.h"
 #include "filter_hashes.h"
 #include "filter_keys.h"
 #include "filter_store.h"
+#include "huge_memory.h"
 #include "message.h"
 
 /* The part of --memory that hashes take while their number is not known. It is
@@ -102,9 +101,16 @@ static bool open_builder(creation *c)
     return true;
 }
 
+static void free_hashes(uint64_t *hashes, size_t capacity)
+{
+    const ksv_allocator *a = huge_memory_allocator();
+    if (hashes != NULL)
+        a->free(a->ctx, hashes, capacity * sizeof hashes[0]);
+}
+
 static void drop_hashes(creation *c)
 {
-    free(c->hashes);
+    free_hashes(c->hashes, c->capacity);
     c->hashes = NULL;
     c->count = c->capacity = 0;
 }
@@ -147,20 +153,36 @@ static bool open_for_many(creation *c)
     return true;
 }
 
+static bool grow(creation *c, size_t capacity)
+{
+    const ksv_allocator *a = huge_memory_allocator();
+    uint64_t *larger = a->alloc(a->ctx, capacity * sizeof larger[0]);
+    if (larger == NULL) {
+        message_text("out of memory");
+        return false;
+    }
+    if (c->count > 0)
+        memcpy(larger, c->hashes, c->count * sizeof larger[0]);
+    free_hashes(c->hashes, c->capacity);
+    c->hashes = larger;
+    c->capacity = capacity;
+    return true;
+}
+
 static bool collect(creation *c, const uint64_t *hashes, size_t count)
 {
     size_t limit =
         (size_t)(c->request->memory_bytes / HASHES_SHARE / sizeof c->hashes[0]);
-    if (count > c->capacity - c->count) {
-        size_t more = c->capacity + c->capacity / 2 + count;
-        if (c->count + count > limit) {
-            if (!open_for_many(c))
-                return false;
-            ksv_filter_builder_add_batch(c->builder, hashes, count);
-            return true;
-        }
-        c->capacity = more < limit ? more : limit;
-        c->hashes = resize_memory(c->hashes, c->capacity, sizeof c->hashes[0]);
+    if (c->count + count > limit) {
+        if (!open_for_many(c))
+            return false;
+        ksv_filter_builder_add_batch(c->builder, hashes, count);
+        return true;
+    }
+    if (c->count + count > c->capacity) {
+        size_t larger = 2 * c->capacity + count;
+        if (!grow(c, larger < limit ? larger : limit))
+            return false;
     }
     memcpy(c->hashes + c->count, hashes, count * sizeof hashes[0]);
     c->count += count;
@@ -170,7 +192,10 @@ static bool collect(creation *c, const uint64_t *hashes, size_t count)
 /* All hashes are in memory: how many differ can be told. */
 static bool build_collected(creation *c)
 {
-    c->count = filter_hashes_make_distinct(c->hashes, c->count);
+    if (!filter_hashes_make_distinct(c->hashes, &c->count)) {
+        message_text("out of memory");
+        return false;
+    }
     if (!filter_plan_for(c->request, c->count, &c->options.plan) ||
         !open_builder(c))
         return false;

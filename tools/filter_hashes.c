@@ -2,9 +2,7 @@
 /* Which of many hashes differ. */
 #include "filter_hashes.h"
 
-#include <stdlib.h>
-
-#include "byte_buffer.h"
+#include "huge_memory.h"
 
 #define DIGIT_BITS 11
 #define DIGITS ((size_t)1 << DIGIT_BITS)
@@ -32,21 +30,26 @@ static void distribute(const uint64_t *from, uint64_t *to, size_t count,
         to[starts[digit_of(from[i], pass)]++] = from[i];
 }
 
-size_t filter_hashes_make_distinct(uint64_t *hashes, size_t count)
+bool filter_hashes_make_distinct(uint64_t *hashes, size_t *size)
 {
+    size_t count = *size;
     if (count == 0)
-        return 0;
-    uint64_t *other = resize_memory(NULL, count, sizeof other[0]);
+        return true;
+    const ksv_allocator *a = huge_memory_allocator();
+    uint64_t *other = a->alloc(a->ctx, count * sizeof other[0]);
+    if (other == NULL)
+        return false;
     /* An even number of passes: the last one ends where the first began. */
     for (unsigned pass = 0; pass < PASSES; pass += 2) {
         distribute(hashes, other, count, pass);
         distribute(other, hashes, count, pass + 1);
     }
-    free(other);
+    a->free(a->ctx, other, count * sizeof other[0]);
     size_t kept = 1;
     for (size_t i = 1; i < count; i++) {
         if (hashes[i] != hashes[kept - 1])
             hashes[kept++] = hashes[i];
     }
-    return kept;
+    *size = kept;
+    return true;
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "huge_memory.h"
 #include "message.h"
 #include "text.h"
 
@@ -51,7 +52,8 @@ bool filter_store_make(const ksv_filter_options *options,
     *builder = NULL;
     if (wanted > machine_bytes())
         return fail_memory(wanted);
-    ksv_status status = ksv_filter_builder_open(options, NULL, builder, &error);
+    ksv_status status = ksv_filter_builder_open(
+        options, huge_memory_allocator(), builder, &error);
     if (status == KSV_ERROR_MEMORY)
         return fail_memory(wanted);
     if (status != KSV_OK)
@@ -62,8 +64,8 @@ bool filter_store_make(const ksv_filter_options *options,
 bool filter_store_load(const char *path, ksv_filter_builder **builder)
 {
     ksv_error error = {.byte_offset = KSV_NO_OFFSET};
-    if (ksv_filter_builder_open_file(NULL, path, NULL, builder, &error) ==
-        KSV_OK)
+    if (ksv_filter_builder_open_file(NULL, path, huge_memory_allocator(),
+                                     builder, &error) == KSV_OK)
         return true;
     message_error(&error, NULL);
     return false;

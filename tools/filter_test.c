@@ -6,6 +6,7 @@
 #include "filter_arguments.h"
 #include "filter_commands.h"
 #include "filter_keys.h"
+#include "huge_memory.h"
 #include "message.h"
 
 static const cli_option OPTIONS[] = {
@@ -96,7 +97,8 @@ static int test_file(key_test *t, const char *path)
         return 2;
     }
     int status = 2;
-    if (ksv_filter_open(file, NULL, &t->filter, &error) == KSV_OK) {
+    if (ksv_filter_open(file, huge_memory_allocator(), &t->filter, &error) ==
+        KSV_OK) {
         status = test_opened(t);
         ksv_filter_close(t->filter);
     } else if (error.path[0] == '\0') {

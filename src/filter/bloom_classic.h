@@ -68,13 +68,13 @@ static inline bool classic_may_contain(const uint8_t *data, uint64_t bits,
     return true;
 }
 
-/* Asks for the first `functions` of the bits. */
-static inline void classic_prefetch(const uint8_t *data, uint64_t bits,
-                                    uint64_t truncated, unsigned functions)
-{
-    classic_probes p = classic_begin(truncated);
-    for (unsigned i = 0; i < functions; i++)
-        BLOOM_PREFETCH(data + (classic_next(&p, bits) >> 3));
-}
+/* Asks for the first `functions` of the bits. No function: a compiler may drop
+ * the call of one that does nothing else. */
+#define CLASSIC_PREFETCH(data, bits, truncated, functions)                \
+    do {                                                                  \
+        classic_probes probes_ = classic_begin(truncated);                \
+        for (unsigned i_ = 0; i_ < (functions); i_++)                     \
+            BLOOM_PREFETCH((data) + (classic_next(&probes_, bits) >> 3)); \
+    } while (0)
 
 #endif

@@ -92,15 +92,6 @@ static uint8_t *block_of(const ksv_filter_builder *b, uint64_t truncated)
     return b->data + number * BLOOM_BLOCK_BYTES;
 }
 
-static inline void prefetch(const ksv_filter_builder *b, uint64_t truncated,
-                            unsigned functions)
-{
-    if (b->options.plan.kind == KSV_FILTER_BLOCKED)
-        BLOOM_PREFETCH(block_of(b, truncated));
-    else
-        classic_prefetch(b->data, b->options.plan.bits, truncated, functions);
-}
-
 static inline void add_now(ksv_filter_builder *b, uint64_t truncated)
 {
     const ksv_filter_plan *plan = &b->options.plan;
@@ -122,7 +113,11 @@ static inline void add_later(ksv_filter_builder *b, uint64_t truncated)
     else
         b->pending_count++;
     *place = truncated;
-    prefetch(b, truncated, b->options.plan.hash_functions);
+    if (b->options.plan.kind == KSV_FILTER_BLOCKED)
+        BLOOM_PREFETCH(block_of(b, truncated));
+    else
+        CLASSIC_PREFETCH(b->data, b->options.plan.bits, truncated,
+                         b->options.plan.hash_functions);
 }
 
 static inline void settle_when_due(ksv_filter_builder *b)
@@ -182,29 +177,54 @@ bool ksv_filter_builder_may_contain(const ksv_filter_builder *builder,
     return is_set(builder, x) || is_pending(builder, x);
 }
 
-/* Up to PENDING_HASHES of them. */
+/* These two take up to PENDING_HASHES hashes and leave them truncated. */
+
+static void probe_blocked(const ksv_filter_builder *b, uint64_t *hashes,
+                          size_t count, bool *may_contain)
+{
+    const uint8_t *blocks[PENDING_HASHES];
+    for (size_t i = 0; i < count; i++) {
+        hashes[i] = ksv_hash_truncate(hashes[i], b->options.hash_bits);
+        blocks[i] = block_of(b, hashes[i]);
+        BLOOM_PREFETCH(blocks[i]);
+    }
+    b->probe(blocks, hashes, count, b->options.plan.hash_functions,
+             may_contain);
+}
+
+static void probe_classic(const ksv_filter_builder *b, uint64_t *hashes,
+                          size_t count, bool *may_contain)
+{
+    const ksv_filter_plan *plan = &b->options.plan;
+    unsigned functions = plan->hash_functions;
+    unsigned ahead = functions < AHEAD_FUNCTIONS ? functions : AHEAD_FUNCTIONS;
+    for (size_t i = 0; i < count; i++) {
+        hashes[i] = ksv_hash_truncate(hashes[i], b->options.hash_bits);
+        CLASSIC_PREFETCH(b->data, plan->bits, hashes[i], ahead);
+    }
+    for (size_t i = 0; i < count; i++) {
+        may_contain[i] =
+            classic_may_contain(b->data, plan->bits, hashes[i], ahead);
+        if (may_contain[i])
+            CLASSIC_PREFETCH(b->data, plan->bits, hashes[i], functions);
+    }
+    for (size_t i = 0; i < count; i++)
+        may_contain[i] =
+            may_contain[i] &&
+            classic_may_contain(b->data, plan->bits, hashes[i], functions);
+}
+
 static void probe_group(const ksv_filter_builder *b, const uint64_t *hashes,
                         size_t count, bool *may_contain)
 {
-    unsigned functions = b->options.plan.hash_functions;
-    bool is_blocked = b->options.plan.kind == KSV_FILTER_BLOCKED;
     uint64_t truncated[PENDING_HASHES];
-    const uint8_t *blocks[PENDING_HASHES];
-    for (size_t i = 0; i < count; i++) {
-        truncated[i] = ksv_hash_truncate(hashes[i], b->options.hash_bits);
-        if (is_blocked)
-            blocks[i] = block_of(b, truncated[i]);
-        prefetch(b, truncated[i],
-                 functions < AHEAD_FUNCTIONS ? functions : AHEAD_FUNCTIONS);
-    }
-    if (is_blocked)
-        b->probe(blocks, truncated, count, functions, may_contain);
+    memcpy(truncated, hashes, count * sizeof hashes[0]);
+    if (b->options.plan.kind == KSV_FILTER_BLOCKED)
+        probe_blocked(b, truncated, count, may_contain);
     else
-        for (size_t i = 0; i < count; i++)
-            may_contain[i] = is_set(b, truncated[i]);
-    if (b->pending_count > 0)
-        for (size_t i = 0; i < count; i++)
-            may_contain[i] = may_contain[i] || is_pending(b, truncated[i]);
+        probe_classic(b, truncated, count, may_contain);
+    for (size_t i = 0; i < count && b->pending_count > 0; i++)
+        may_contain[i] = may_contain[i] || is_pending(b, truncated[i]);
 }
 
 void ksv_filter_builder_may_contain_batch(const ksv_filter_builder *builder,

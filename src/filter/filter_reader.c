@@ -98,14 +98,16 @@ static inline ksv_status find_block(ksv_filter *filter, uint64_t truncated,
     return need_block(filter, number, block, error);
 }
 
+/* By the first `functions` hash functions. */
 static ksv_status probe_classic(ksv_filter *filter, uint64_t truncated,
-                                bool *may_contain, ksv_error *error)
+                                unsigned functions, bool *may_contain,
+                                ksv_error *error)
 {
-    const ksv_filter_plan *plan = &filter->info.options.plan;
+    uint64_t bits = filter->info.options.plan.bits;
     classic_probes probes = classic_begin(truncated);
     *may_contain = false;
-    for (unsigned i = 0; i < plan->hash_functions; i++) {
-        uint64_t bit = classic_next(&probes, plan->bits);
+    for (unsigned i = 0; i < functions; i++) {
+        uint64_t bit = classic_next(&probes, bits);
         unsigned inside = (unsigned)(bit % BLOOM_BLOCK_BITS);
         const uint8_t *block;
         KSV_TRY(need_block(filter, bit / BLOOM_BLOCK_BITS, &block, error));
@@ -123,7 +125,8 @@ ksv_status ksv_filter_may_contain(ksv_filter *filter, uint64_t hash,
     uint64_t truncated = ksv_hash_truncate(hash, o->hash_bits);
     const uint8_t *block;
     if (o->plan.kind == KSV_FILTER_CLASSIC)
-        return probe_classic(filter, truncated, may_contain, error);
+        return probe_classic(filter, truncated, o->plan.hash_functions,
+                             may_contain, error);
     KSV_TRY(find_block(filter, truncated, &block, error));
     *may_contain =
         bloom_block_may_contain(block, truncated, o->plan.hash_functions);
@@ -152,15 +155,24 @@ static ksv_status probe_classic_group(ksv_filter *filter,
 {
     const ksv_filter_options *o = &filter->info.options;
     uint64_t truncated[GROUP_HASHES];
+    const uint8_t *data = filter->pages.blocks.data;
+    unsigned functions = o->plan.hash_functions;
+    unsigned ahead = functions < AHEAD_FUNCTIONS ? functions : AHEAD_FUNCTIONS;
     for (size_t i = 0; i < count; i++) {
         truncated[i] = ksv_hash_truncate(hashes[i], o->hash_bits);
-        classic_prefetch(filter->pages.blocks.data, o->plan.bits, truncated[i],
-                         o->plan.hash_functions < AHEAD_FUNCTIONS
-                             ? o->plan.hash_functions
-                             : AHEAD_FUNCTIONS);
+        CLASSIC_PREFETCH(data, o->plan.bits, truncated[i], ahead);
     }
-    for (size_t i = 0; i < count; i++)
-        KSV_TRY(probe_classic(filter, truncated[i], &may_contain[i], error));
+    for (size_t i = 0; i < count; i++) {
+        KSV_TRY(
+            probe_classic(filter, truncated[i], ahead, &may_contain[i], error));
+        if (may_contain[i])
+            CLASSIC_PREFETCH(data, o->plan.bits, truncated[i], functions);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (may_contain[i])
+            KSV_TRY(probe_classic(filter, truncated[i], functions,
+                                  &may_contain[i], error));
+    }
     return KSV_OK;
 }
 
