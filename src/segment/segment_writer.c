@@ -15,12 +15,12 @@
 #include "table/table_hashes.h"
 #include "table/table_writer.h"
 
-static ksv_status create(const segment_place *place,
-                         const catalog_segment *segment, const char *ending,
-                         atomic_file **file, ksv_error *error)
+static ksv_status create(const segment_place *place, uint64_t id,
+                         const char *ending, atomic_file **file,
+                         ksv_error *error)
 {
     char name[CATALOG_NAME_BYTES];
-    catalog_sidecar_name(segment->id, ending, name);
+    catalog_sidecar_name(id, ending, name);
     return atomic_file_create(place->fs, place->directory, name,
                               place->allocator, file, error);
 }
@@ -77,33 +77,43 @@ static ksv_status plan_filter(const segment_place *place, uint64_t keys,
     return ksv_filter_make_plan(planned, p->fpr, p->hash_bits, plan, error);
 }
 
-static ksv_status open_filter(const segment_place *place,
-                              const ksv_filter_options *options,
+static ksv_status open_filter(const segment_place *place, uint64_t keys,
                               const catalog_segment *segment,
-                              segment_files *files, ksv_filter_writer **writer,
-                              ksv_error *error)
+                              segment_files *files, ksv_filter_options *options,
+                              ksv_filter_writer **writer, ksv_error *error)
 {
-    KSV_TRY(
-        create(place, segment, CATALOG_FILTER_ENDING, &files->filter, error));
+    const catalog_parameters *p = place->parameters;
+    *options =
+        (ksv_filter_options){.hash_bits = p->hash_bits, .hasher = p->hasher};
+    segment_sidecar_id(p, segment->id, CATALOG_FILTER_ENDING, options->id);
+    KSV_TRY(plan_filter(place, keys, &options->plan, error));
+    KSV_TRY(create(place, segment->id, CATALOG_FILTER_ENDING, &files->filter,
+                   error));
     return ksv_filter_writer_open(atomic_file_handle(files->filter), options,
                                   place->allocator, writer, error);
 }
 
-/* When the first one was planned for too many keys. */
-static ksv_status write_filter_again(const segment_place *place,
-                                     const ksv_filter_options *options,
-                                     catalog_segment *segment,
-                                     segment_files *files, ksv_error *error)
+static ksv_status finish_filter(ksv_filter_writer *writer,
+                                const ksv_filter_options *options,
+                                catalog_segment *segment, ksv_error *error)
 {
-    atomic_file_abandon(files->filter);
-    files->filter = NULL;
+    segment->filter.id = segment->id;
+    segment->filter.bytes = options->plan.file_bytes;
+    return ksv_filter_writer_finish(writer, &segment->filter.keys, error);
+}
+
+ksv_status segment_write_filter(const segment_place *place, uint64_t hashes,
+                                catalog_segment *segment, segment_files *files,
+                                ksv_error *error)
+{
+    ksv_filter_options options;
     ksv_filter_writer *writer = NULL;
     ksv_status status =
-        open_filter(place, options, segment, files, &writer, error);
+        open_filter(place, hashes, segment, files, &options, &writer, error);
     if (status == KSV_OK)
         status = copy_keys(place, files->table, writer, error);
     if (status == KSV_OK)
-        status = ksv_filter_writer_finish(writer, &segment->filter_keys, error);
+        status = finish_filter(writer, &options, segment, error);
     ksv_filter_writer_close(writer);
     return status;
 }
@@ -121,26 +131,21 @@ static ksv_status open_writers(const segment_place *place,
                                ksv_error *error)
 {
     const catalog_parameters *p = place->parameters;
-    ksv_table_options table = {.hash_bits = p->hash_bits,
-                               .payload_bits = segment->payload_bits,
-                               .hasher = p->hasher};
-    memcpy(table.id, segment->table_id, sizeof table.id);
-    w->filter_options =
-        (ksv_filter_options){.hash_bits = p->hash_bits, .hasher = p->hasher};
-    memcpy(w->filter_options.id, segment->filter_id,
-           sizeof w->filter_options.id);
-    KSV_TRY(create(place, segment, CATALOG_TABLE_ENDING, &files->table, error));
-    KSV_TRY(ksv_table_writer_open(atomic_file_handle(files->table), &table,
+    ksv_table_options options = {.hash_bits = p->hash_bits,
+                                 .payload_bits = segment->payload_bits,
+                                 .hasher = p->hasher};
+    segment_sidecar_id(p, segment->id, CATALOG_TABLE_ENDING, options.id);
+    KSV_TRY(
+        create(place, segment->id, CATALOG_TABLE_ENDING, &files->table, error));
+    KSV_TRY(ksv_table_writer_open(atomic_file_handle(files->table), &options,
                                   place->allocator, &w->table, error));
-    KSV_TRY(plan_filter(place, entries, &w->filter_options.plan, error));
-    return open_filter(place, &w->filter_options, segment, files, &w->filter,
-                       error);
+    return open_filter(place, entries, segment, files, &w->filter_options,
+                       &w->filter, error);
 }
 
-/* Finishes the table, and the filter when it has the size for the keys that
+/* Finishes the table, and the filter when it has the size for the `hashes` that
  * there are; `*again` when it has not. */
-static ksv_status finish_writers(const segment_place *place,
-                                 const sorter_distinct *distinct,
+static ksv_status finish_writers(const segment_place *place, uint64_t hashes,
                                  bool has_filter, catalog_segment *segment,
                                  segment_writers *w, bool *again,
                                  ksv_error *error)
@@ -149,16 +154,13 @@ static ksv_status finish_writers(const segment_place *place,
     KSV_TRY(ksv_table_writer_finish(w->table, &info, error));
     segment->entries = info.entries;
     segment->table_bytes = info.file_bytes;
-    segment->distinct_keys = distinct->whole;
     ksv_filter_plan plan;
-    KSV_TRY(plan_filter(place, distinct->truncated, &plan, error));
+    KSV_TRY(plan_filter(place, hashes, &plan, error));
     *again = !has_filter || plan.blocks != w->filter_options.plan.blocks ||
              plan.fpr != w->filter_options.plan.fpr;
-    w->filter_options.plan = plan;
-    segment->filter_bytes = plan.file_bytes;
     if (*again)
         return KSV_OK;
-    return ksv_filter_writer_finish(w->filter, &segment->filter_keys, error);
+    return finish_filter(w->filter, &w->filter_options, segment, error);
 }
 
 static ksv_status write_both(const segment_place *place, entry_sorter *sorter,
@@ -173,13 +175,14 @@ static ksv_status write_both(const segment_place *place, entry_sorter *sorter,
     KSV_TRY(segment_pipeline_run(&target, sorter, &has_filter, error));
     sorter_distinct distinct;
     entry_sorter_distinct(sorter, &distinct);
-    return finish_writers(place, &distinct, has_filter, segment, w, again,
-                          error);
+    return finish_writers(place, distinct.truncated, has_filter, segment, w,
+                          again, error);
 }
 
 ksv_status segment_write(const segment_place *place, entry_sorter *sorter,
                          uint64_t payload_limit, catalog_segment *segment,
-                         segment_files *files, ksv_error *error)
+                         segment_files *files, uint64_t *distinct_keys,
+                         ksv_error *error)
 {
     segment_writers w = {NULL, NULL, {{0}}};
     bool again = false;
@@ -188,9 +191,15 @@ ksv_status segment_write(const segment_place *place, entry_sorter *sorter,
         write_both(place, sorter, segment, files, &w, &again, error);
     ksv_filter_writer_close(w.filter);
     ksv_table_writer_close(w.table);
+    sorter_distinct distinct;
+    entry_sorter_distinct(sorter, &distinct);
+    *distinct_keys = distinct.whole;
     if (status != KSV_OK || !again)
         return status;
-    return write_filter_again(place, &w.filter_options, segment, files, error);
+    atomic_file_abandon(files->filter);
+    files->filter = NULL;
+    return segment_write_filter(place, distinct.truncated, segment, files,
+                                error);
 }
 
 static ksv_status publish_one(atomic_file **file, publish_queue *queue,
@@ -217,13 +226,13 @@ void segment_files_abandon(segment_files *files)
     *files = (segment_files){NULL, NULL, NULL};
 }
 
-void segment_remove(const segment_place *place, uint64_t segment_id)
+void segment_remove(const segment_place *place, uint64_t id)
 {
     static const char *const endings[] = {
         CATALOG_FILTER_ENDING, CATALOG_TABLE_ENDING, CATALOG_POINTS_ENDING};
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         char name[CATALOG_NAME_BYTES];
-        catalog_sidecar_name(segment_id, endings[i], name);
+        catalog_sidecar_name(id, endings[i], name);
         char *path = path_join(place->allocator, place->directory, name);
         if (path != NULL &&
             place->fs->remove(place->fs->ctx, path, NULL) != KSV_OK) {
