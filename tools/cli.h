@@ -13,7 +13,8 @@ typedef struct cli_option {
     int id;               /* the letter, or one of the verb's own above 255 */
     const char *name;     /* without the dashes */
     const char *argument; /* as help shows it; NULL: takes none */
-    const char *help;     /* lines of at most 50 columns, parted by \n */
+    const char *help;     /* lines of at most 50 columns, parted by \n; NULL:
+                             the help of another verb tells of it */
 } cli_option;
 
 /* Options that cli_next() takes itself, and one that every verb has. */

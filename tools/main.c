@@ -14,11 +14,10 @@
 #include "output.h"
 
 static const cli_verb *const VERBS[] = {
-    &COMMAND_BUILD,  &COMMAND_GET,  &COMMAND_HAS,    &COMMAND_KEYS,
-    &COMMAND_UPDATE, &COMMAND_INFO, &COMMAND_VERIFY, &COMMAND_FILTER,
+    &COMMAND_BUILD,  &COMMAND_GET,    &COMMAND_HAS,
+    &COMMAND_KEYS,   &COMMAND_UPDATE, &COMMAND_INFO,
+    &COMMAND_VERIFY, &COMMAND_DEDUP,  &COMMAND_FILTER,
 };
-
-static const char *const LATER_VERBS[] = {"dedup"};
 
 static const char USAGE[] =
     "usage: keysieve VERB [options] ...\n"
@@ -33,6 +32,7 @@ static const char VERB_LIST[] =
     "  update  bring the index up to date with its files\n"
     "  info    what the index holds and what it costs\n"
     "  verify  check every byte of the index\n"
+    "  dedup   pass on the first record of each key\n"
     "  filter  a Bloom filter on its own: create, add, test, info, merge, "
     "size\n"
     "  help    this text, or that of a verb: keysieve help build\n"
@@ -53,12 +53,6 @@ static const cli_verb *find_verb(const char *name)
 
 static int fail_verb(const char *name)
 {
-    for (size_t i = 0; i < sizeof LATER_VERBS / sizeof LATER_VERBS[0]; i++) {
-        if (strcmp(LATER_VERBS[i], name) == 0) {
-            message_text("%s is not available in this version", name);
-            return 2;
-        }
-    }
     if (name[0] == '-')
         message_hint("The verb comes first; see 'keysieve help'.",
                      "unknown option %s", name);
