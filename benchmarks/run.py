@@ -60,9 +60,12 @@ def load(path):
 
 
 def save(document, path):
+    """JSON with a line for each result."""
+    whole = dict(document, results={})
+    lines = [f" {json.dumps(name)}: {json.dumps(document['results'][name])}" for name in sorted(document["results"])]
+    text = json.dumps(whole, indent=1, sort_keys=True).replace('"results": {}', '"results": {\n' + ",\n".join(lines) + "\n }")
     with open(path + ".new", "w", encoding="utf-8") as f:
-        json.dump(document, f, indent=1, sort_keys=True)
-        f.write("\n")
+        f.write(text + "\n")
     os.rename(path + ".new", path)
 
 

@@ -30,7 +30,7 @@ class Context:
     # Results: a flat table of names.
 
     def put(self, name, value, unit):
-        self.results[name] = {"value": value, "unit": unit}
+        self.results[name] = {"value": float(f"{value:.6g}"), "unit": unit}
 
     def get(self, name, default=None):
         return self.results[name]["value"] if name in self.results else default

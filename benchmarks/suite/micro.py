@@ -7,8 +7,11 @@ import subprocess
 
 from . import data
 
-# Those that other parts run with arguments of their own.
-KNOWN = {"bench_floors", "bench_filter", "bench_table", "bench_get", "bench_cold", "bench_lookup", "bench_scan"}
+# Run with arguments of their own, by other parts or by hand; all others are picked up here.
+KNOWN = {"bench_floors", "bench_filter", "bench_table", "bench_get", "bench_cold", "bench_lookup", "bench_lookup_cold",
+         "bench_scan"}
+# Arguments for few records and for many.
+ARGUMENTS = {"bench_inflate": ((2, 1), (32, 3))}
 SCAN_ROW = re.compile(r"^(.{25})\s+([0-9.]+)\s+([0-9.]+)\s+([0-9.]+) \|\s+([0-9.]+)\s+([0-9.]+)\s+([0-9.]+) \|")
 
 
@@ -39,4 +42,4 @@ def micro(c):
         name = os.path.basename(path)
         if name not in KNOWN and os.access(path, os.X_OK) and os.path.isfile(path):
             c.say(f"  {name}")
-            c.bench(name, prefix=f"{name[6:]}.")
+            c.bench(name, *ARGUMENTS.get(name, ((), ()))[0 if small else 1], prefix=f"{name[6:]}.")

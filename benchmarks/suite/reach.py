@@ -32,9 +32,9 @@ class Reach:
         a, b = self.get(above), self.get(below)
         self.add(what, limit, "x", a / b if a is not None and b else None, part)
 
-    def scaled(self, what, limit, unit, name, factor, part, less=0, format_value="{:.2f}"):
+    def scaled(self, what, limit, unit, name, factor, part, format_value="{:.2f}"):
         value = self.get(name)
-        self.add(what, limit, unit, None if value is None else value * factor - less, part, format_value)
+        self.add(what, limit, unit, None if value is None else round(value * factor, 3), part, format_value)
 
 
 def rows(results, reasons=None):
