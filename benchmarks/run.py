@@ -69,22 +69,33 @@ def save(document, path):
     os.rename(path + ".new", path)
 
 
-def measure(options, parts, document):
+def measure(options, parts, document, path):
     os.makedirs(options.work, exist_ok=True)
     build = os.path.abspath(options.build) if options.build else build_release()
     c = Context(options, build, os.path.abspath(options.work))
-    if parts != list(PARTS) and document.get("records") == options.records:
+    adds = parts != list(PARTS) and document.get("records") == options.records
+    if adds:
         c.results, c.notes = document["results"], document["notes"]
     c.total = sum(PARTS[p][1] for p in parts)
     c.done = 0
     about = machine.describe(c.work, build, ROOT)
     c.remove("main")
+    measured = {"records": c.records, "runs": c.runs, "machine": about, "results": c.results, "notes": c.notes}
+    failed = []
     for part in parts:
-        PARTS[part][0](c)
+        try:
+            PARTS[part][0](c)
+        except (OSError, RuntimeError, subprocess.SubprocessError) as e:
+            c.say(f"{part} FAILED: {e}")
+            failed.append(part)
+        about["load_after"] = os.getloadavg()[0]
+        if adds:
+            for load in ("load_before", "load_after"):
+                about[load] = max(about[load], document["machine"][load])
+        save(measured, path)
     c.remove("main")
-    about["load_after"] = os.getloadavg()[0]
-    c.say("done")
-    return {"records": c.records, "runs": c.runs, "machine": about, "results": c.results, "notes": c.notes}
+    c.say(f"done, but for {', '.join(failed)}" if failed else "done")
+    return measured, failed
 
 
 def publish(document, output):
@@ -104,13 +115,12 @@ def main():
     options = parse()
     os.makedirs(options.output, exist_ok=True)
     path = os.path.join(options.output, "results.json")
-    document = load(path)
+    document, failed = load(path), []
     if not options.report:
         parts = [p for p in PARTS if not options.only or p in options.only.split(",")]
-        document = measure(options, parts, document)
-        save(document, path)
+        document, failed = measure(options, parts, document, path)
     print(publish(document, options.output).reached())
-    return 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -11,6 +11,9 @@ import time
 
 Run = collections.namedtuple("Run", "status elapsed_s user_s system_s peak_bytes anonymous_bytes disk_bytes")
 
+# More than any program needs.
+PROGRAM_SECONDS = 600
+
 LINE = re.compile(r"^(\S+)\s+([0-9.eE+-]+) (\S+)$")
 
 
@@ -93,7 +96,8 @@ class Context:
 
     def lines(self, command, prefix=""):
         """Runs a program that prints "name value unit" and keeps what it prints."""
-        out = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=self.work).stdout
+        out = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=self.work,
+                             timeout=PROGRAM_SECONDS).stdout
         kept = {}
         for row in out.splitlines():
             m = LINE.match(row)

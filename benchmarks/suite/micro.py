@@ -42,4 +42,7 @@ def micro(c):
         name = os.path.basename(path)
         if name not in KNOWN and os.access(path, os.X_OK) and os.path.isfile(path):
             c.say(f"  {name}")
-            c.bench(name, *ARGUMENTS.get(name, ((), ()))[0 if small else 1], prefix=f"{name[6:]}.")
+            try:
+                c.bench(name, *ARGUMENTS.get(name, ((), ()))[0 if small else 1], prefix=f"{name[6:]}.")
+            except (OSError, subprocess.SubprocessError) as e:
+                c.say(f"  {e}")

@@ -72,7 +72,7 @@ def cold(r):
     r.scaled("cold get: table pages a key", 1, "reads", "cold.table_pages_a_key", 1, "cold", format_value="{:.3f}")
     r.scaled("cold get: data reads a key", 1, "reads", "cold.data_reads_a_key", 1, "cold", format_value="{:.3f}")
     r.scaled("cold get: read calls a key, by the kernel", 2, "calls", "cold.read_calls_a_key", 1, "cold", format_value="{:.3f}")
-    r.ratio("cold get, 1,000 keys / two raw preads each", 1.15, "cold.get.single", "cold.raw.two_preads", "cold")
+    r.scaled("cold get, 1,000 keys / two raw preads each", 1.15, "x", "cold.get.single.against_raw", 1, "cold")
     what, depth = "cold get in a batch: most requests in flight", r.get("cold.get.batch.in_flight_at_most")
     if depth is None:
         r.rows.append(Row(what, "≥ 32", "not measured", None, "cold", ""))
