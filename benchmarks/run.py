@@ -15,7 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 PARTS = {"floors": (micro.floors, 1), "micro": (micro.micro, 1), "build": (jobs.build, 2), "memory": (jobs.memory, 1),
          "keys": (jobs.keys, 6), "get": (jobs.get, 1), "cold": (jobs.cold, 1), "process": (jobs.process, 1),
-         "gzip": (jobs.gzip, 2), "peers": (peers.peers, 9), "growth": (jobs.growth, 4)}
+         "gzip": (jobs.gzip, 2), "peers": (peers.peers, 10), "growth": (jobs.growth, 4)}
 
 
 def parse():

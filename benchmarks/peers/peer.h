@@ -31,7 +31,7 @@ typedef struct peer {
 } peer;
 
 extern const peer peer_cdb, peer_leveldb, peer_lmdb, peer_mtbl, peer_rocksdb,
-    peer_sqlite;
+    peer_rocksdb_unsorted, peer_sqlite;
 
 /* Rates and times of libbloom; prints. */
 void peer_bloom_measure(uint64_t keys, unsigned rounds);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* RocksDB: one sorted table file with a Bloom filter, taken into a database;
- * no compression. */
+/* RocksDB with a Bloom filter and without compression: one sorted table file,
+ * taken into a database; or filled in the order of the data, then compacted. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 
 #define BITS_A_KEY 10
 #define CACHE_BYTES ((size_t)1 << 30)
+#define KEYS_A_BATCH 1000
 
 static void check(char *error)
 {
@@ -73,6 +74,39 @@ static void build(const peer_data *data, const char *directory)
     rocksdb_options_destroy(options);
 }
 
+static void put_all(rocksdb_t *db, const peer_data *data)
+{
+    char *error = NULL;
+    rocksdb_writeoptions_t *write = rocksdb_writeoptions_create();
+    rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
+    rocksdb_writeoptions_disable_WAL(write, 1);
+    for (size_t i = 0; i < data->count; i++) {
+        rocksdb_writebatch_put(batch, data->bytes + data->offsets[i],
+                               PEER_KEY_BYTES, (const char *)&data->offsets[i],
+                               8);
+        if ((i + 1) % KEYS_A_BATCH != 0 && i + 1 < data->count)
+            continue;
+        rocksdb_write(db, write, batch, &error);
+        check(error);
+        rocksdb_writebatch_clear(batch);
+    }
+    rocksdb_writebatch_destroy(batch);
+    rocksdb_writeoptions_destroy(write);
+}
+
+static void build_unsorted(const peer_data *data, const char *directory)
+{
+    char *error = NULL;
+    rocksdb_options_t *options = make_options();
+    rocksdb_options_prepare_for_bulk_load(options);
+    rocksdb_t *db = rocksdb_open(options, directory, &error);
+    check(error);
+    put_all(db, data);
+    rocksdb_compact_range(db, NULL, 0, NULL, 0);
+    rocksdb_close(db);
+    rocksdb_options_destroy(options);
+}
+
 typedef struct handle {
     rocksdb_t *db;
     rocksdb_readoptions_t *read;
@@ -115,3 +149,5 @@ static void close_rocksdb(void *ctx)
 
 const peer peer_rocksdb = {"RocksDB",    true, build,
                            open_rocksdb, find, close_rocksdb};
+const peer peer_rocksdb_unsorted = {"RocksDB-unsorted", false, build_unsorted,
+                                    open_rocksdb,       find,  close_rocksdb};

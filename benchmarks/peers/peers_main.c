@@ -32,7 +32,7 @@ static const peer *const PEERS[] = {
     &peer_mtbl,
 #endif
 #ifdef HAVE_ROCKSDB
-    &peer_rocksdb,
+    &peer_rocksdb, &peer_rocksdb_unsorted,
 #endif
 #ifdef HAVE_SQLITE
     &peer_sqlite,

@@ -8,9 +8,10 @@ from . import data, jobs
 from .context import installed, median, size_of
 
 # What is looked for, with Debian's package of it.
-SYSTEMS = {"SQLite": "libsqlite3-dev", "LMDB": "liblmdb-dev", "RocksDB": "librocksdb-dev", "LevelDB": "libleveldb-dev",
+SYSTEMS = {"SQLite": "libsqlite3-dev", "LMDB": "liblmdb-dev", "RocksDB": "librocksdb-dev", "RocksDB-unsorted": "librocksdb-dev",
+           "LevelDB": "libleveldb-dev",
            "mtbl": "libmtbl-dev", "tinycdb": "libcdb-dev", "libbloom": "libbloom-dev"}
-SLOW = {"LevelDB"}
+SLOW = {"LevelDB", "RocksDB-unsorted"}
 CDB_MOST_RECORDS = 50000000
 
 

@@ -43,7 +43,8 @@ def bars(path, title, unit, rows, log=False):
 
 def by_system(get, ours, theirs):
     rows = [(name, get(key), OURS) for name, key in ours]
-    return rows + [(name, get(f"peer.{name}.{theirs}"), THEIRS) for name in peers.SYSTEMS if name != "libbloom"]
+    return rows + [(name, get(f"peer.{name}.{theirs}"), THEIRS) for name in peers.SYSTEMS
+                   if name not in ("libbloom", "RocksDB-unsorted")]
 
 
 def growth(path, get, sizes):
