@@ -23,6 +23,7 @@
 #include "base/coding.h"
 #include "base/memory.h"
 #include "datafile/gzip_decoder.h"
+#include "datafile/gzip_piece.h"
 #include "datafile/gzip_reader.h"
 #include "datafile/gzip_stream.h"
 #include "datafile/points_writer.h"
@@ -194,6 +195,36 @@ static void checked(sample *s)
     by_decoder(s, true);
 }
 
+/* What the thread that inflates has of access points: all but the windows'
+ * deflating and the writing. */
+static void noted(sample *s)
+{
+    static gzip_decoder d;
+    const ksv_allocator a = allocator_or_default(NULL);
+    ksv_error error;
+    ksv_file *file;
+    gzip_points *points;
+    points_spans spans;
+    gzip_piece piece = {0};
+    must(memory_file_over(s->gzip, s->gzip_size, NULL, &file, &error), &error);
+    must(gzip_decoder_open(&d, file, 1 << 18, 1 << 18, &a, &error), &error);
+    must(gzip_points_open(SPACING_BYTES, false, &a, &points, &error), &error);
+    points_spans_init(&spans, &a);
+    d.sum = gzip_points_sum;
+    d.sum_ctx = points;
+    while (!piece.last) {
+        gzip_decoder_make_room(&d);
+        buffer_clear(&spans.bytes);
+        must(gzip_piece_decode(&d, points, &spans, &piece, &error), &error);
+    }
+    if (d.content != s->size)
+        fail("inflated to something else");
+    points_spans_release(&spans);
+    gzip_points_close(points);
+    gzip_decoder_close(&d);
+    file->ops->close(file, NULL);
+}
+
 /* With access points, by so many threads. */
 static void by_stream(sample *s, const uint8_t *data, size_t size,
                       unsigned threads)
@@ -351,6 +382,7 @@ typedef struct way {
 static way ways[] = {
     {"inflate", alone, false, 0},
     {"inflate_checked", checked, false, 0},
+    {"inflate_points_noted", noted, false, 0},
     {"inflate_points", with_points, false, 0},
     {"inflate_points_2_threads_elapsed", with_points_ahead, true, 0},
     {"zlib", by_zlib, false, 0},
