@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/coding.h"
+#include "datafile/inflate_bits.h"
 #include "datafile/inflate_copy.h"
 #include "datafile/inflate_tables.h"
 
@@ -20,10 +21,6 @@
 #define ROUND_INPUT 24
 /* ... and writes at most this many of output. */
 #define ROUND_OUTPUT 264
-
-/* So far past its end may the last input be read before it is certain that the
- * stream is truncated: more than the bits that can be read ahead. */
-#define LAST_INPUT_OVERRUN 8
 
 void inflate_init(inflater *s)
 {
@@ -70,150 +67,6 @@ void inflate_move_input(inflater *s, const uint8_t *data, size_t size_bytes,
 uint64_t inflate_bits_left(const inflater *s)
 {
     return (uint64_t)(s->in_end - s->in_next) * 8 + s->bit_count;
-}
-
-static inflate_stop corrupt(inflater *s, const char *problem)
-{
-    s->problem = problem;
-    return INFLATE_CORRUPT;
-}
-
-/* Whole bytes that were read ahead go back to the input. */
-static void bits_settle(inflater *s)
-{
-    s->in_next -= s->bit_count >> 3;
-    s->bit_count &= 7;
-    s->bits &= ((uint64_t)1 << s->bit_count) - 1;
-}
-
-/* What went wrong once bits past the end of the last input were used. */
-static bool is_truncated(const inflater *s)
-{
-    return s->in_next - (s->bit_count >> 3) > s->in_end;
-}
-
-/* Reads bits one field at a time, for headers; past the end come zeros. */
-static void bits_need(inflater *s, unsigned count)
-{
-    while (s->bit_count < count) {
-        const uint64_t byte = s->in_next < s->in_end ? *s->in_next : 0;
-        if (s->in_next < s->in_end + LAST_INPUT_OVERRUN)
-            s->in_next++;
-        s->bits |= byte << s->bit_count;
-        s->bit_count += 8;
-    }
-}
-
-static unsigned bits_take(inflater *s, unsigned count)
-{
-    bits_need(s, count);
-    const unsigned value = (unsigned)(s->bits & (((uint64_t)1 << count) - 1));
-    s->bits >>= count;
-    s->bit_count -= count;
-    return value;
-}
-
-/* Reads `wanted` code lengths, themselves coded. */
-static const char *read_code_lengths(inflater *s, const uint32_t *table,
-                                     uint8_t *lengths, unsigned wanted)
-{
-    unsigned have = 0;
-    while (have < wanted) {
-        bits_need(s, CODE_LENGTH_BITS);
-        const uint32_t entry = table[s->bits & ((1 << CODE_LENGTH_BITS) - 1)];
-        (void)bits_take(s, entry & 0xff);
-        const unsigned symbol = entry >> 8;
-        if (symbol < 16) {
-            lengths[have++] = (uint8_t)symbol;
-            continue;
-        }
-        uint8_t value = 0;
-        unsigned repeat;
-        if (symbol == 16) {
-            if (have == 0)
-                return "a code length is repeated before the first one";
-            value = lengths[have - 1];
-            repeat = 3 + bits_take(s, 2);
-        } else if (symbol == 17) {
-            repeat = 3 + bits_take(s, 3);
-        } else {
-            repeat = 11 + bits_take(s, 7);
-        }
-        if (repeat > wanted - have)
-            return "there are too many code lengths";
-        memset(lengths + have, value, repeat);
-        have += repeat;
-    }
-    return NULL;
-}
-
-static const char *read_dynamic_header(inflater *s)
-{
-    static const uint8_t order[CODE_LENGTH_SYMBOLS] = {
-        16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
-    const unsigned literals = 257 + bits_take(s, 5);
-    const unsigned distances = 1 + bits_take(s, 5);
-    const unsigned code_lengths = 4 + bits_take(s, 4);
-    if (literals > 286 || distances > 30)
-        return "a block has too many codes";
-    uint8_t lengths[LITERAL_SYMBOLS + DISTANCE_SYMBOLS] = {0};
-    for (unsigned i = 0; i < code_lengths; i++)
-        lengths[order[i]] = (uint8_t)bits_take(s, 3);
-    uint32_t table[1 << CODE_LENGTH_BITS];
-    if (!inflate_code_length_table(lengths, table))
-        return "the code of the code lengths is not complete";
-    const char *problem =
-        read_code_lengths(s, table, lengths, literals + distances);
-    if (problem != NULL)
-        return problem;
-    s->fixed_tables = false;
-    if (lengths[256] == 0)
-        return "a block has no code for its end";
-    if (!inflate_literal_table(s, lengths, literals))
-        return "the code of literals and lengths is not complete";
-    if (!inflate_distance_table(s, lengths + literals, distances))
-        return "the code of distances is not complete";
-    return NULL;
-}
-
-static const char *read_stored_header(inflater *s)
-{
-    (void)bits_take(s, s->bit_count & 7);
-    const unsigned length = bits_take(s, 16);
-    const unsigned inverse = bits_take(s, 16);
-    if (length != (inverse ^ 0xffff))
-        return "the length of a stored block is damaged";
-    s->stored_left = length;
-    return NULL;
-}
-
-inflate_stop inflate_read_header(inflater *s)
-{
-    if (!s->in_last && s->in_end - s->in_next < INFLATE_INPUT_WANTED)
-        return INFLATE_INPUT;
-    const char *problem = NULL;
-    s->final = bits_take(s, 1) != 0;
-    s->place = INFLATE_IN_CODED;
-    switch (bits_take(s, 2)) {
-    case 0:
-        s->place = INFLATE_IN_STORED;
-        problem = read_stored_header(s);
-        break;
-    case 1:
-        inflate_fixed_tables(s);
-        break;
-    case 2:
-        problem = read_dynamic_header(s);
-        break;
-    default:
-        problem = "a block is of an unknown type";
-    }
-    if (is_truncated(s))
-        return INFLATE_TRUNCATED;
-    if (problem != NULL)
-        return corrupt(s, problem);
-    bits_settle(s);
-    return INFLATE_LIMIT;
 }
 
 /* A copy of `size_bytes` is made from `from`. Without a branch: most of them
@@ -366,7 +219,7 @@ static ALWAYS_INLINE void decode_end(inflater *s, const decode_state *d)
     s->bits = d->bits;
     s->bit_count = d->count & 63;
     s->out = d->out;
-    bits_settle(s);
+    inflate_settle(s);
 }
 
 /* Decodes symbols while a round fits into input and output. The entry of a
@@ -491,7 +344,7 @@ static inflate_stop run_coded(inflater *s, uint8_t *limit)
     if (!s->in_last && s->in_end - s->in_next < ROUND_INPUT)
         return INFLATE_INPUT;
     const uint8_t *in_stop =
-        s->in_last ? s->in_end + LAST_INPUT_OVERRUN : s->in_end - ROUND_INPUT;
+        s->in_last ? s->in_end + INFLATE_LAST_OVERRUN : s->in_end - ROUND_INPUT;
     symbol_result result = SYMBOL_DONE;
     if (limit - s->out > ROUND_OUTPUT)
         result = s->sources == NULL
@@ -499,7 +352,7 @@ static inflate_stop run_coded(inflater *s, uint8_t *limit)
                      : decode_noting(s, in_stop, limit - ROUND_OUTPUT);
     if (result == SYMBOL_DONE)
         result = decode_careful(s, in_stop, limit);
-    if (is_truncated(s))
+    if (inflate_is_truncated(s))
         return INFLATE_TRUNCATED;
     switch (result) {
     case SYMBOL_DONE:
@@ -507,11 +360,11 @@ static inflate_stop run_coded(inflater *s, uint8_t *limit)
     case SYMBOL_END:
         return end_block(s);
     case SYMBOL_BAD_LENGTH:
-        return corrupt(s, "a code stands for no literal or length");
+        return inflate_corrupt(s, "a code stands for no literal or length");
     case SYMBOL_BAD_DISTANCE:
-        return corrupt(s, "a code stands for no distance");
+        return inflate_corrupt(s, "a code stands for no distance");
     default:
-        return corrupt(s, "a copy reaches too far back");
+        return inflate_corrupt(s, "a copy reaches too far back");
     }
 }
 
