@@ -12,7 +12,7 @@ for purpose in "$@"; do
     build) packages="$packages gcc libc6-dev cmake ninja-build pkg-config
                      zlib1g-dev liblmdb-dev libxxhash-dev" ;;
     try) packages="$packages ieee-data" ;;
-    test) packages="$packages ieee-data unicode-data iso-codes kallisto-examples
+    test) packages="$packages ieee-data wamerican-huge unicode-data iso-codes kallisto-examples
                     python-pyfaidx-examples g++ clang clang-format
                     libclang-rt-14-dev libcmocka-dev python3 strace git
                     universal-ctags" ;;
