@@ -142,7 +142,7 @@ static bool open_for_many(creation *c)
     }
     if (!c->request->is_classic) {
         uint64_t hashes_bytes = c->request->memory_bytes / HASHES_SHARE;
-        uint64_t room = (c->request->memory_bytes - hashes_bytes) / 64;
+        uint64_t room = (c->request->memory_bytes - hashes_bytes) / 64 + 1;
         plan->blocks =
             make_divisible(is_counted ? plan->blocks : room, is_counted);
         c->may_fold = true;

@@ -12,8 +12,8 @@ for purpose in "$@"; do
     build) packages="$packages gcc libc6-dev cmake ninja-build pkg-config
                      zlib1g-dev liblmdb-dev libxxhash-dev" ;;
     try) packages="$packages ieee-data" ;;
-    test) packages="$packages ieee-data wamerican-huge unicode-data iso-codes kallisto-examples
-                    python-pyfaidx-examples g++ clang clang-format
+    test) packages="$packages ieee-data unicode-data iso-codes kallisto-examples
+                    wamerican-huge python-pyfaidx-examples g++ clang clang-format
                     libclang-rt-14-dev libcmocka-dev python3 strace git
                     universal-ctags" ;;
     *) echo "install-packages.sh: unknown purpose: $purpose" >&2; exit 2 ;;
