@@ -1,236 +1,162 @@
 /* SPDX-License-Identifier: MIT */
-/* What filters cost by the key, beside libbloom where it is installed:
- * bench_filter [KEYS [FPR]]. Keys are 16 bytes; hashing is counted. */
-#include <stdbool.h>
-#include <stdint.h>
+/* Filters in memory that are probed with absent keys, 12 MB by default, and
+ * rates of filters, asked for and measured:
+ * bench_filter [ROUNDS [KEYS [RATE_KEYS]]] */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-#include <keysieve/filter.h>
+#include "harness.h"
+#include "io/memory_file_system.h"
 
-#ifdef HAVE_LIBBLOOM
-#include <bloom.h>
-#endif
+#define PROBES ((size_t)1 << 20)
+#define HASH_BITS 40
 
-#define BATCH 1024
-#define ROUNDS 3
+static const ksv_hasher HASHER = {KSV_HASH_XXH3, {1, 2, 3}};
 
-typedef struct bench {
-    uint64_t keys;
-    double fpr;
-    ksv_hasher hasher;
-    ksv_filter_builder *filter;
+/* Hashes of keys that were added, and of others. */
+static uint64_t member(uint64_t number)
+{
+    return bench_random(number * 2);
+}
+
+static uint64_t stranger(uint64_t number)
+{
+    return bench_random(number * 2 + 1);
+}
+
+typedef struct probing {
+    ksv_filter *filter;
+    uint64_t *hashes;
+    bool *maybe;
     uint64_t positives;
-} bench;
+} probing;
 
-typedef void (*work_fn)(bench *b);
-
-static void fail(const char *what)
+static void probe_batch(void *ctx)
 {
-    fprintf(stderr, "bench_filter: %s\n", what);
-    exit(1);
+    probing *p = ctx;
+    bench_check(ksv_filter_may_contain_batch(p->filter, p->hashes, PROBES,
+                                             p->maybe, NULL),
+                NULL);
 }
 
-static double cpu_ns(void)
+static void probe_single(void *ctx)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-typedef struct key {
-    uint64_t parts[2];
-} key;
-
-/* Present ones are even, absent ones odd. */
-static key make_key(uint64_t number)
-{
-    key k = {{number, number * UINT64_C(0x9e3779b97f4a7c15)}};
-    return k;
-}
-
-static uint64_t hash_key(const bench *b, uint64_t number)
-{
-    key k = make_key(number);
-    return ksv_hash(&b->hasher, &k, sizeof k);
-}
-
-/* Prints the processor time of the best round, by the key. */
-static void report(const char *kind, const char *name, work_fn work, bench *b)
-{
-    double best = 0;
-    for (int i = 0; i < ROUNDS; i++) {
-        double start = cpu_ns();
-        work(b);
-        double took = cpu_ns() - start;
-        if (i == 0 || took < best)
-            best = took;
-    }
-    printf("%s_%s %.1f ns/key\n", kind, name, best / (double)b->keys);
-    fflush(stdout);
-}
-
-static void hash_only(bench *b)
-{
-    for (uint64_t i = 0; i < b->keys; i++)
-        b->positives += hash_key(b, 2 * i) == 0;
-}
-
-static void add_batch(bench *b)
-{
-    uint64_t hashes[BATCH];
-    ksv_filter_builder_reset(b->filter);
-    for (uint64_t i = 0; i < b->keys; i += BATCH) {
-        size_t n = b->keys - i < BATCH ? (size_t)(b->keys - i) : BATCH;
-        for (size_t k = 0; k < n; k++)
-            hashes[k] = hash_key(b, 2 * (i + k));
-        ksv_filter_builder_add_batch(b->filter, hashes, n);
+    probing *p = ctx;
+    for (size_t i = 0; i < PROBES; i++) {
+        bool maybe = false;
+        bench_check(
+            ksv_filter_may_contain(p->filter, p->hashes[i], &maybe, NULL),
+            NULL);
+        p->positives += maybe;
     }
 }
 
-static void probe_batches(bench *b, uint64_t odd)
+/* Where filters live: memory. */
+typedef struct store {
+    ksv_file_system fs;
+    ksv_file *file;
+} store;
+
+static void store_open(store *s)
 {
-    uint64_t hashes[BATCH];
-    bool answers[BATCH];
-    b->positives = 0;
-    for (uint64_t i = 0; i < b->keys; i += BATCH) {
-        size_t n = b->keys - i < BATCH ? (size_t)(b->keys - i) : BATCH;
-        for (size_t k = 0; k < n; k++)
-            hashes[k] = hash_key(b, 2 * (i + k) + odd);
-        ksv_filter_builder_may_contain_batch(b->filter, hashes, n, answers);
-        for (size_t k = 0; k < n; k++)
-            b->positives += answers[k];
+    ksv_error error;
+    bench_check(memory_file_system_open(NULL, &s->fs, &error), &error);
+}
+
+static void store_close(store *s)
+{
+    ksv_error error;
+    bench_check(s->file->ops->close(s->file, &error), &error);
+    memory_file_system_close(&s->fs);
+}
+
+/* A filter over `keys` members at rate `fpr`, all of it in memory. */
+static ksv_filter *make_filter(store *s, uint64_t keys, double fpr,
+                               double *build_ns)
+{
+    ksv_filter_options options = {.hash_bits = HASH_BITS, .hasher = HASHER};
+    ksv_filter_builder *builder;
+    ksv_filter *filter;
+    ksv_error error;
+    store_open(s);
+    bench_check(
+        ksv_filter_make_plan(keys, fpr, HASH_BITS, &options.plan, &error),
+        &error);
+    bench_check(ksv_filter_builder_open(&options, NULL, &builder, &error),
+                &error);
+    double start = bench_now_ns();
+    for (uint64_t i = 0; i < keys; i++)
+        ksv_filter_builder_add(builder, member(i));
+    *build_ns = (bench_now_ns() - start) / (double)keys;
+    bench_check(s->fs.create(s->fs.ctx, "filter", &s->file, &error), &error);
+    bench_check(ksv_filter_builder_write(builder, keys, s->file, &error),
+                &error);
+    bench_check(s->file->ops->close(s->file, &error), &error);
+    ksv_filter_builder_close(builder);
+    bench_check(s->fs.open_read(s->fs.ctx, "filter", &s->file, &error), &error);
+    bench_check(ksv_filter_open(s->file, NULL, &filter, &error), &error);
+    bench_check(ksv_filter_load(filter, &error), &error);
+    return filter;
+}
+
+static void measure_filter(unsigned rounds, uint64_t keys)
+{
+    store s;
+    double build_ns;
+    ksv_filter_info info;
+    probing p = {.filter = make_filter(&s, keys, 0.005, &build_ns),
+                 .hashes = malloc(PROBES * sizeof *p.hashes),
+                 .maybe = malloc(PROBES * sizeof *p.maybe)};
+    if (p.hashes == NULL || p.maybe == NULL)
+        bench_fail("out of memory");
+    for (size_t i = 0; i < PROBES; i++)
+        p.hashes[i] = stranger(i);
+    ksv_filter_get_info(p.filter, &info);
+    bench_print("filter.bytes", (double)info.file_bytes, "B");
+    bench_print("filter.add", build_ns, "ns");
+    bench_run("filter.absent.batch", probe_batch, &p, PROBES, rounds);
+    bench_run("filter.absent.single", probe_single, &p, PROBES, rounds);
+    ksv_filter_close(p.filter);
+    store_close(&s);
+    free(p.hashes);
+    free(p.maybe);
+}
+
+/* Bits a key and the rate that strangers meet, for each rate asked for. */
+static void measure_rates(uint64_t keys)
+{
+    static const double RATES[] = {0.1, 0.03, 0.01, 0.005, 0.001, 0.0001};
+    for (size_t i = 0; i < sizeof RATES / sizeof RATES[0]; i++) {
+        store s;
+        double build_ns;
+        ksv_filter *filter = make_filter(&s, keys, RATES[i], &build_ns);
+        ksv_filter_info info;
+        uint64_t positives = 0, asked = 8 * keys;
+        char name[64];
+        for (uint64_t n = 0; n < asked; n++) {
+            bool maybe = false;
+            bench_check(
+                ksv_filter_may_contain(filter, stranger(n), &maybe, NULL),
+                NULL);
+            positives += maybe;
+        }
+        ksv_filter_get_info(filter, &info);
+        snprintf(name, sizeof name, "rate.measured_for_%g", RATES[i]);
+        bench_print(name, (double)positives / (double)asked, "rate");
+        snprintf(name, sizeof name, "rate.bits_a_key_for_%g", RATES[i]);
+        bench_print(name, (double)info.options.plan.bits / (double)keys,
+                    "bits");
+        ksv_filter_close(filter);
+        store_close(&s);
     }
-}
-
-static void probe_present(bench *b)
-{
-    probe_batches(b, 0);
-}
-
-static void probe_absent(bench *b)
-{
-    probe_batches(b, 1);
-}
-
-static void probe_single(bench *b)
-{
-    b->positives = 0;
-    for (uint64_t i = 0; i < b->keys; i++)
-        b->positives +=
-            ksv_filter_builder_may_contain(b->filter, hash_key(b, 2 * i + 1));
-}
-
-/* The rate measured of the last round of absent keys, in percent. */
-static void report_rate(const char *kind, const bench *b)
-{
-    printf("%s_rate %.4f %%\n", kind,
-           100 * (double)b->positives / (double)b->keys);
-}
-
-static void run_kind(const char *kind, bench *b, const ksv_filter_plan *plan)
-{
-    ksv_filter_options o;
-    ksv_filter_options_init(&o);
-    o.plan = *plan;
-    if (ksv_filter_builder_open(&o, NULL, &b->filter, NULL) != KSV_OK)
-        fail("out of memory");
-    printf("%s_size %.2f bits/key\n", kind,
-           (double)plan->bits / (double)b->keys);
-    report(kind, "add_batch", add_batch, b);
-    report(kind, "probe_present_batch", probe_present, b);
-    if (b->positives != b->keys)
-        fail("a key is lost");
-    report(kind, "probe_absent_batch", probe_absent, b);
-    report_rate(kind, b);
-    report(kind, "probe_absent_single", probe_single, b);
-    ksv_filter_builder_close(b->filter);
-}
-
-#ifdef HAVE_LIBBLOOM
-static struct bloom peer;
-
-static void peer_add(bench *b)
-{
-    bloom_reset(&peer);
-    for (uint64_t i = 0; i < b->keys; i++) {
-        key k = make_key(2 * i);
-        bloom_add(&peer, &k, sizeof k);
-    }
-}
-
-static void peer_probe(bench *b, uint64_t odd)
-{
-    b->positives = 0;
-    for (uint64_t i = 0; i < b->keys; i++) {
-        key k = make_key(2 * i + odd);
-        b->positives += bloom_check(&peer, &k, sizeof k) == 1;
-    }
-}
-
-static void peer_present(bench *b)
-{
-    peer_probe(b, 0);
-}
-
-static void peer_absent(bench *b)
-{
-    peer_probe(b, 1);
-}
-
-/* Its numbers of keys and bits are ints. */
-static void run_peer(bench *b)
-{
-    if (b->keys > 100000000 || bloom_init(&peer, (int)b->keys, b->fpr) != 0) {
-        printf("libbloom_too_many_keys 1 flag\n");
-        return;
-    }
-    printf("libbloom_size %.2f bits/key\n",
-           (double)peer.bits / (double)b->keys);
-    report("libbloom", "add", peer_add, b);
-    report("libbloom", "probe_present", peer_present, b);
-    report("libbloom", "probe_absent", peer_absent, b);
-    report_rate("libbloom", b);
-    bloom_free(&peer);
-}
-#else
-static void run_peer(bench *b)
-{
-    (void)b;
-    printf("libbloom_not_installed 1 flag\n");
-}
-#endif
-
-/* As many bits as the textbook's formula gives for the rate. */
-static void plan_classic(const bench *b, ksv_filter_plan *plan)
-{
-    unsigned functions = 1;
-    for (double part = b->fpr; part < 0.35; part *= 2)
-        functions++;
-    uint64_t bits = b->keys;
-    do {
-        bits += bits / 64 + 1;
-        if (ksv_filter_make_classic_plan(bits, functions, b->keys, plan,
-                                         NULL) != KSV_OK)
-            fail("no such filter");
-    } while (plan->fpr > b->fpr);
 }
 
 int main(int argc, char **argv)
 {
-    bench b = {.keys = argc > 1 ? strtoull(argv[1], NULL, 10) : 4000000,
-               .fpr = argc > 2 ? strtod(argv[2], NULL) : 0.005,
-               .hasher = {.kind = KSV_HASH_XXH3}};
-    ksv_filter_plan plan;
-    if (b.keys == 0 ||
-        ksv_filter_make_plan(b.keys, b.fpr, 64, &plan, NULL) != KSV_OK)
-        fail("usage: bench_filter [KEYS [FPR]]");
-    report("hash", "only", hash_only, &b);
-    run_kind("blocked", &b, &plan);
-    plan_classic(&b, &plan);
-    run_kind("classic", &b, &plan);
-    run_peer(&b);
+    unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 5;
+    uint64_t keys = argc > 2 ? strtoull(argv[2], NULL, 10) : 8300000;
+    uint64_t rate_keys = argc > 3 ? strtoull(argv[3], NULL, 10) : 1000000;
+    measure_filter(rounds, keys);
+    measure_rates(rate_keys);
     return 0;
 }
