@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "dedup/run_set_private.h"
+#include "dedup/state_files.h"
 #include "io/file.h"
 
 static ksv_status grow(run_set *s, void *member, size_t count, size_t bytes,
@@ -165,8 +166,8 @@ ksv_status run_set_query(run_set *s, run_query *queries, size_t count,
         memory_filter_probe(&run->filter, s->hashes, open, s->answers);
         ksv_status status = query_run(s, run, queries, open, error);
         if (status != KSV_OK) {
-            char name[RUN_NAME_BYTES];
-            run_set_name(run->number, name);
+            char name[STATE_NAME_BYTES];
+            state_file_name(STATE_RUN, run->number, name);
             error_add_path(error, name);
             return status;
         }
