@@ -29,7 +29,8 @@ enum {
     BUILD_UNIQUE,
     BUILD_MEMORY,
     BUILD_FILES_FROM,
-    BUILD_PROGRESS
+    BUILD_PROGRESS,
+    BUILD_NO_MERGE
 };
 
 /* The options that both verbs have, for their tables. */
@@ -43,6 +44,8 @@ enum {
         {BUILD_UNIQUE, "unique", NULL, "a key seen twice is an error"},     \
         {BUILD_MEMORY, "memory", "SIZE", "bound on memory (default 1G)"},   \
         {'j', "threads", "N", "default: all processors"},                   \
+        {BUILD_NO_MERGE, "no-merge", NULL,                                  \
+         "leave segments as they are written"},                             \
         {BUILD_FILES_FROM, "files-from", "FILE",                            \
          "names of data files from FILE (-: stdin),\n"                      \
          "one a line, after those on the command line"},                    \

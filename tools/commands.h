@@ -13,5 +13,6 @@ extern const cli_verb COMMAND_UPDATE;
 extern const cli_verb COMMAND_INFO;
 extern const cli_verb COMMAND_VERIFY;
 extern const cli_verb COMMAND_DEDUP;
+extern const cli_verb COMMAND_FILTER;
 
 #endif

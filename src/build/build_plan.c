@@ -9,11 +9,20 @@
 #include "catalog/catalog_names.h"
 #include "io/file.h"
 #include "segment/data_identity.h"
-#include "segment/segment_check.h"
 
 void build_plan_init(build_plan *plan, const ksv_allocator *allocator)
 {
     *plan = (build_plan){.allocator = allocator};
+    plan->paths.allocator = allocator;
+    plan->known.allocator = allocator;
+}
+
+/* Lets go of what is of use only while the state is as it was. */
+static void finish(build_plan *plan)
+{
+    path_table_close(&plan->paths);
+    path_table_close(&plan->known);
+    sidecar_health_close(&plan->health);
 }
 
 static void release_file(const ksv_allocator *a, planned_file *file)
@@ -30,6 +39,7 @@ void build_plan_release(build_plan *plan)
         release_file(plan->allocator, &plan->files[i]);
     memory_free(plan->allocator, plan->files,
                 plan->capacity * sizeof *plan->files);
+    finish(plan);
     build_plan_init(plan, plan->allocator);
 }
 
@@ -67,27 +77,6 @@ static ksv_status plan_failure(build_plan *plan, planned_file *file,
     return KSV_OK;
 }
 
-static size_t find_known(const catalog_state *state, const char *relative_path)
-{
-    for (size_t i = 0; i < state->file_count; i++)
-        if (strcmp(state->files[i].relative_path, relative_path) == 0)
-            return i;
-    return PLAN_NOT_KNOWN;
-}
-
-/* Whether the sidecars of a known file are whole. */
-static bool sidecars_are_whole(const plan_request *request,
-                               const catalog_file *file)
-{
-    if (file->segment_id == 0)
-        return true;
-    const catalog_segment *segment =
-        catalog_find_segment(request->state, file->segment_id);
-    return segment != NULL &&
-           segment_check(&request->place, segment, file->content_bytes, NULL) ==
-               KSV_OK;
-}
-
 /* Options that ask more of the data than was asked when it was indexed. */
 static bool must_be_read_again(const plan_request *request,
                                const catalog_file *file)
@@ -121,14 +110,15 @@ static ksv_status plan_known(build_plan *plan, const plan_request *request,
         }
         return KSV_OK;
     }
-    bool unchanged =
-        identity == FILE_IDENTITY_SAME || identity == FILE_IDENTITY_TOUCHED;
-    if (!unchanged || !sidecars_are_whole(request, known) ||
-        must_be_read_again(request, known))
-        file->action = PLAN_INDEX;
-    else
-        file->action =
-            identity == FILE_IDENTITY_SAME ? PLAN_KEEP : PLAN_REFRESH;
+    bool is_good =
+        (identity == FILE_IDENTITY_SAME || identity == FILE_IDENTITY_TOUCHED) &&
+        !must_be_read_again(request, known);
+    if (is_good)
+        KSV_TRY(
+            sidecar_health_ask(&plan->health, file->known, &is_good, error));
+    file->action = !is_good                         ? PLAN_INDEX
+                   : identity == FILE_IDENTITY_SAME ? PLAN_KEEP
+                                                    : PLAN_REFRESH;
     return KSV_OK;
 }
 
@@ -182,12 +172,13 @@ static ksv_status identify(build_plan *plan, const plan_request *request,
     memory_free_string(a, canonical);
     KSV_TRY(status);
     KSV_TRY(refuse_own_name(file, error));
-    for (planned_file *other = plan->files; other < file; other++)
-        if (other->relative_path != NULL &&
-            strcmp(other->relative_path, file->relative_path) == 0)
-            *is_new = false;
-    file->known = find_known(request->state, file->relative_path);
-    return KSV_OK;
+    file->known = path_table_find(&plan->known, file->relative_path);
+    *is_new =
+        path_table_find(&plan->paths, file->relative_path) == PATH_TABLE_NONE;
+    if (!*is_new)
+        return KSV_OK;
+    return path_table_add(&plan->paths, file->relative_path,
+                          (size_t)(file - plan->files), error);
 }
 
 static ksv_status plan_one(build_plan *plan, const plan_request *request,
@@ -212,32 +203,52 @@ static ksv_status plan_one(build_plan *plan, const plan_request *request,
     return plan_known(plan, request, file, error);
 }
 
+static ksv_status start(build_plan *plan, const plan_request *request,
+                        ksv_error *error)
+{
+    const catalog_state *state = request->state;
+    sidecar_health_open(&plan->health, &request->place, state);
+    for (size_t i = 0; i < state->file_count; i++)
+        KSV_TRY(path_table_add(&plan->known, state->files[i].relative_path, i,
+                               error));
+    return KSV_OK;
+}
+
 ksv_status build_plan_named(build_plan *plan, const plan_request *request,
                             const char *const *files, size_t file_count,
                             ksv_error *error)
 {
-    for (size_t i = 0; i < file_count; i++)
-        KSV_TRY(plan_one(plan, request, files[i], error));
-    return KSV_OK;
+    ksv_status status = start(plan, request, error);
+    for (size_t i = 0; i < file_count && status == KSV_OK; i++)
+        status = plan_one(plan, request, files[i], error);
+    finish(plan);
+    return status;
+}
+
+static ksv_status plan_again(build_plan *plan, const plan_request *request,
+                             size_t index, ksv_error *error)
+{
+    const catalog_file *known = &request->state->files[index];
+    planned_file *file;
+    KSV_TRY(add_file(plan, &file, error));
+    file->known = index;
+    KSV_TRY(copy_text(plan->allocator, known->given_path, &file->given_path,
+                      error));
+    KSV_TRY(copy_text(plan->allocator, known->relative_path,
+                      &file->relative_path, error));
+    KSV_TRY(file_identity_path(request->place.fs, request->real_directory,
+                               known, plan->allocator, &file->open_path,
+                               error));
+    file->size_bytes = known->size_bytes;
+    return plan_known(plan, request, file, error);
 }
 
 ksv_status build_plan_all(build_plan *plan, const plan_request *request,
                           ksv_error *error)
 {
-    for (size_t i = 0; i < request->state->file_count; i++) {
-        const catalog_file *known = &request->state->files[i];
-        planned_file *file;
-        KSV_TRY(add_file(plan, &file, error));
-        file->known = i;
-        KSV_TRY(copy_text(plan->allocator, known->given_path, &file->given_path,
-                          error));
-        KSV_TRY(copy_text(plan->allocator, known->relative_path,
-                          &file->relative_path, error));
-        KSV_TRY(file_identity_path(request->place.fs, request->real_directory,
-                                   known, plan->allocator, &file->open_path,
-                                   error));
-        file->size_bytes = known->size_bytes;
-        KSV_TRY(plan_known(plan, request, file, error));
-    }
-    return KSV_OK;
+    ksv_status status = start(plan, request, error);
+    for (size_t i = 0; i < request->state->file_count && status == KSV_OK; i++)
+        status = plan_again(plan, request, i, error);
+    finish(plan);
+    return status;
 }

@@ -9,6 +9,8 @@
 
 #include <keysieve/builder.h>
 
+#include "build/path_table.h"
+#include "build/sidecar_health.h"
 #include "catalog/catalog.h"
 #include "segment/segment.h"
 
@@ -20,7 +22,7 @@ typedef enum plan_action {
     PLAN_FAIL = 4     /* cannot be indexed: `problem` says why */
 } plan_action;
 
-#define PLAN_NOT_KNOWN SIZE_MAX
+#define PLAN_NOT_KNOWN PATH_TABLE_NONE
 
 typedef struct planned_file {
     plan_action action;
@@ -38,6 +40,9 @@ typedef struct build_plan {
     planned_file *files;
     size_t count;
     size_t capacity;
+    path_table paths; /* of the files above */
+    path_table known; /* of the catalog's files */
+    sidecar_health health;
 } build_plan;
 
 /* What a plan is made from. Borrowed members. */

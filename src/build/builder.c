@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "build/build_run.h"
+#include "build/tier_merge.h"
 #include "build/unique_check.h"
 #include "catalog/directory_size.h"
 #include "io/file.h"
@@ -46,8 +47,8 @@ static void end_run(build_run *run)
         catalog_state_release(&run->state);
     catalog_close(run->catalog);
     memory_free_string(&run->allocator, run->real_directory);
-    memory_free(&run->allocator, run->new_segments,
-                run->new_segment_capacity * sizeof *run->new_segments);
+    memory_free(&run->allocator, run->new_ids,
+                run->new_id_capacity * sizeof *run->new_ids);
 }
 
 static ksv_status open_index(build_run *run, ksv_error *error)
@@ -59,6 +60,7 @@ static ksv_status open_index(build_run *run, ksv_error *error)
                          &run->catalog, &run->state, &repaired, &damage,
                          error));
     run->has_state = true;
+    run->first_new_id = run->state.next_segment_id;
     if (repaired && damage.status != KSV_OK)
         build_run_tell(run, &damage, true);
     return path_real_directory(run->directory, &run->allocator,
@@ -91,7 +93,7 @@ static ksv_status make_plan(build_run *run, const char *const *files,
 
 static ksv_status commit(build_run *run, ksv_error *error)
 {
-    if (run->options.unique && run->new_segment_count > 0) {
+    if (run->options.unique && run->new_id_count > 0) {
         segment_place place = build_run_place(run);
         KSV_TRY(unique_check(&place, run->real_directory, run->spec,
                              &run->state, error));
@@ -106,20 +108,48 @@ static ksv_status commit(build_run *run, ksv_error *error)
         KSV_TRY(run->fs->sync_directory(run->fs->ctx, run->directory, error));
         KSV_TRY(catalog_commit(run->catalog, &run->state, error));
         /* What was written belongs to the index from now on. */
-        run->new_segment_count = 0;
+        run->new_id_count = 0;
     }
     run->report->committed = true;
-    KSV_TRY(catalog_clean(run->catalog, &run->state, error));
-    return directory_size(run->fs, run->directory, &run->allocator,
-                          &run->report->index_bytes, error);
+    return catalog_clean(run->catalog, &run->state, error);
+}
+
+/* What is made better after the commit; it stands, whatever becomes of this. */
+static ksv_status finish(build_run *run, ksv_error *error)
+{
+    ksv_status status = KSV_OK;
+    if (!run->report->committed)
+        return KSV_OK;
+    if (!run->options.no_merge)
+        status = tier_merge_all(run, error);
+    build_run_sum_segments(run);
+    ksv_status measured = directory_size(
+        run->fs, run->directory, &run->allocator, &run->report->index_bytes,
+        status == KSV_OK ? error : NULL);
+    return status != KSV_OK ? status : measured;
+}
+
+/* A commit that failed may have taken place all the same. */
+bool build_run_is_at(const build_run *run, uint64_t generation)
+{
+    catalog_state state;
+    ksv_status status =
+        catalog_read(run->fs, run->directory, &run->allocator, &state, NULL);
+    if (status != KSV_OK)
+        return status == KSV_ERROR_NO_INDEX && generation == 0;
+    bool same = state.generation == generation;
+    catalog_state_release(&state);
+    return same;
 }
 
 /* Sidecars of a build that was not committed. */
-static void remove_new_segments(build_run *run)
+static void remove_new_sidecars(build_run *run)
 {
     segment_place place = build_run_place(run);
-    for (size_t i = 0; i < run->new_segment_count; i++)
-        segment_remove(&place, run->new_segments[i]);
+    if (!build_run_is_at(run, run->state.generation))
+        return;
+    for (size_t i = 0; i < run->new_id_count; i++)
+        segment_remove(&place, run->new_ids[i]);
 }
 
 static ksv_status work(build_run *run, const char *const *files,
@@ -133,9 +163,11 @@ static ksv_status work(build_run *run, const char *const *files,
         status = build_run_sum_up(run, error);
     if (status == KSV_OK)
         status = commit(run, error);
-    if (status != KSV_OK)
-        remove_new_segments(run);
-    return status;
+    if (status != KSV_OK) {
+        remove_new_sidecars(run);
+        return status;
+    }
+    return finish(run, error);
 }
 
 static ksv_status run_build(const char *directory, const char *const *files,

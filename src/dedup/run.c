@@ -26,16 +26,16 @@ static ksv_status read_ends(key_run *run, ksv_error *error)
 
 static ksv_status check_tail(const key_run *run, ksv_error *error)
 {
-    hash_content *content;
-    uint8_t sum[HASH_CONTENT_BYTES];
-    KSV_TRY(hash_content_open(&run->allocator, &content, error));
+    hash_wide_state *content;
+    uint8_t sum[HASH_WIDE_BYTES];
+    KSV_TRY(hash_wide_open(&run->allocator, &content, error));
     if (run->info.pages > 0)
-        hash_content_add(content, run->fences, (size_t)run->info.pages * 8);
+        hash_wide_add(content, run->fences, (size_t)run->info.pages * 8);
     if (run->filter.memory.size_bytes > 0)
-        hash_content_add(content, run->filter.memory.data,
-                         run->filter.memory.size_bytes);
-    hash_content_finish(content, sum);
-    hash_content_close(content);
+        hash_wide_add(content, run->filter.memory.data,
+                      run->filter.memory.size_bytes);
+    hash_wide_take(content, sum);
+    hash_wide_close(content);
     if (load_u64(sum) != run->info.tail_sum[0] ||
         load_u64(sum + 8) != run->info.tail_sum[1])
         return error_set_at(error, KSV_ERROR_CORRUPT, NULL,

@@ -195,18 +195,18 @@ ksv_status run_writer_add(run_writer *w, uint64_t hash, int64_t time_ms,
 
 static ksv_status write_tail(run_writer *w, ksv_error *error)
 {
-    hash_content *content;
-    uint8_t sum[HASH_CONTENT_BYTES];
+    hash_wide_state *content;
+    uint8_t sum[HASH_WIDE_BYTES];
     uint8_t footer[RUN_FOOTER_BYTES];
     const filter_memory *filter = &w->filter.memory;
     ksv_file *file = w->file;
-    KSV_TRY(hash_content_open(&w->allocator, &content, error));
+    KSV_TRY(hash_wide_open(&w->allocator, &content, error));
     if (w->fences.size > 0)
-        hash_content_add(content, w->fences.data, w->fences.size);
+        hash_wide_add(content, w->fences.data, w->fences.size);
     if (filter->size_bytes > 0)
-        hash_content_add(content, filter->data, filter->size_bytes);
-    hash_content_finish(content, sum);
-    hash_content_close(content);
+        hash_wide_add(content, filter->data, filter->size_bytes);
+    hash_wide_take(content, sum);
+    hash_wide_close(content);
     w->info.tail_sum[0] = load_u64(sum);
     w->info.tail_sum[1] = load_u64(sum + 8);
     run_footer_encode(&w->info, footer);
