@@ -99,12 +99,20 @@ static ksv_status run_wave(run_set *s, const key_run *run, run_query *queries,
     KSV_TRY(file_read_many(fs, reads, pages, error));
     s->cost.pages_read += pages;
     run_page_reader reader = {.run = run, .page = s->page};
+    run_page_head head = {.kind = 0};
+    const uint8_t *page = NULL;
     for (size_t i = 0, at = 0; i < taken; i++) {
-        at += i > 0 && candidates[i].page != candidates[i - 1].page;
-        if (reads[at].got_bytes < page_bytes)
-            return error_set_at(error, KSV_ERROR_CORRUPT, NULL,
-                                reads[at].offset, "ends too early");
-        KSV_TRY(key_run_search(&reader, candidates[i].page, reads[at].buffer,
+        if (page == NULL || candidates[i].page != head.number) {
+            page = reads[at].buffer;
+            if (reads[at++].got_bytes < page_bytes)
+                return error_set_at(
+                    error, KSV_ERROR_CORRUPT, NULL,
+                    run_page_offset(&run->info, candidates[i].page),
+                    "ends too early");
+            KSV_TRY(run_page_check(&run->info, candidates[i].page, page, &head,
+                                   error));
+        }
+        KSV_TRY(key_run_search(&reader, &head, page,
                                &queries[candidates[i].query], error));
     }
     s->cost.pages_read += reader.pages_read;

@@ -206,8 +206,8 @@ static ksv_status refuse_utf16(const record_reader *r, ksv_error *error)
                         h[0], h[1]);
 }
 
-/* Whether a byte order mark may begin so: a short record of a slow pipe must not
- * wait for the next one. */
+/* Whether a byte order mark may begin so: a short record of a slow pipe must
+ * not wait for the next one. */
 static bool may_be_mark(uint8_t first)
 {
     return first == BYTE_ORDER_MARK[0] || first == 0xff || first == 0xfe;
