@@ -12,7 +12,8 @@ VALUES = {
     "trailing-garbage": "ignore", "files-from": "names", "keys-from": "names",
     "format": "csv", "key": "id", "key-separator": "|", "delimiter": ",",
     "quote": "none", "escape": "double", "record-end": "lf",
-    "record-size": "4", "prefix": "a", "range": "a..b", "index": "ix",
+    "record-size": "4", "expect": "9", "window": "1h", "time-field": "ts",
+    "generations": "4", "state": "st", "checkpoint": "5s", "temp-dir": "/tmp", "prefix": "a", "range": "a..b", "index": "ix",
 }
 OPTION = re.compile(r"^  (?:-(\w), |    )--([a-z-]+)(?: (\S+))?(?:  .*)?$")
 
@@ -59,7 +60,7 @@ def check_verb(verb):
 
 overview = expect("help", call("help")).out
 check_shape("help", overview, 24)
-for verb_name in VERBS:
+for verb_name in VERBS + ["dedup"]:
     check(b"\n  " + verb_name.encode() + b" " in overview,
           f"help lacks {verb_name}")
     check_verb(verb_name)
