@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "build/watch_walk.h"
 #include "catalog/catalog_names.h"
 #include "io/file.h"
 #include "segment/data_identity.h"
@@ -13,7 +14,9 @@
 
 void build_plan_init(build_plan *plan, const ksv_allocator *allocator)
 {
-    *plan = (build_plan){.allocator = allocator};
+    *plan = (build_plan){.allocator = allocator,
+                         .known = {.allocator = allocator},
+                         .planned = {.allocator = allocator}};
 }
 
 static void release_file(const ksv_allocator *a, planned_file *file)
@@ -21,11 +24,14 @@ static void release_file(const ksv_allocator *a, planned_file *file)
     memory_free_string(a, file->open_path);
     memory_free_string(a, file->given_path);
     memory_free_string(a, file->relative_path);
+    memory_free_string(a, file->moved_path);
     memory_free(a, file->problem, sizeof *file->problem);
 }
 
 void build_plan_release(build_plan *plan)
 {
+    path_map_release(&plan->known);
+    path_map_release(&plan->planned);
     for (size_t i = 0; i < plan->count; i++)
         release_file(plan->allocator, &plan->files[i]);
     memory_free(plan->allocator, plan->files,
@@ -67,12 +73,16 @@ static ksv_status plan_failure(build_plan *plan, planned_file *file,
     return KSV_OK;
 }
 
-static size_t find_known(const catalog_state *state, const char *relative_path)
+static ksv_status index_known(build_plan *plan, const plan_request *request,
+                              ksv_error *error)
 {
+    const catalog_state *state = request->state;
+    if (plan->known.count > 0)
+        return KSV_OK;
     for (size_t i = 0; i < state->file_count; i++)
-        if (strcmp(state->files[i].relative_path, relative_path) == 0)
-            return i;
-    return PLAN_NOT_KNOWN;
+        KSV_TRY(path_map_add(&plan->known, state->files[i].relative_path, i,
+                             error));
+    return KSV_OK;
 }
 
 /* Whether the sidecars of a known file are whole. */
@@ -83,6 +93,9 @@ static bool sidecars_are_whole(const plan_request *request,
         return true;
     const catalog_segment *segment =
         catalog_find_segment(request->state, file->segment_id);
+    /* An update has to be cheap where nothing has changed. */
+    if (segment != NULL && request->is_update)
+        return segment_is_there(&request->place, segment);
     return segment != NULL &&
            segment_check(&request->place, segment, file->content_bytes, NULL) ==
                KSV_OK;
@@ -165,6 +178,17 @@ static ksv_status refuse_own_name(const planned_file *file, ksv_error *error)
                      "of the index");
 }
 
+/* A file whose relative path is known by now, which is not planned yet. */
+static ksv_status note_path(build_plan *plan, planned_file *file,
+                            ksv_error *error)
+{
+    size_t known = path_map_find(&plan->known, file->relative_path);
+    if (known != PATH_MAP_NONE)
+        file->known = known;
+    return path_map_add(&plan->planned, file->relative_path,
+                        (size_t)(file - plan->files), error);
+}
+
 /* Fills in the identity of a named file; false in `*is_new` when the plan has
  * it already. */
 static ksv_status identify(build_plan *plan, const plan_request *request,
@@ -182,12 +206,9 @@ static ksv_status identify(build_plan *plan, const plan_request *request,
     memory_free_string(a, canonical);
     KSV_TRY(status);
     KSV_TRY(refuse_own_name(file, error));
-    for (planned_file *other = plan->files; other < file; other++)
-        if (other->relative_path != NULL &&
-            strcmp(other->relative_path, file->relative_path) == 0)
-            *is_new = false;
-    file->known = find_known(request->state, file->relative_path);
-    return KSV_OK;
+    *is_new =
+        path_map_find(&plan->planned, file->relative_path) == PATH_MAP_NONE;
+    return *is_new ? note_path(plan, file, error) : KSV_OK;
 }
 
 static ksv_status plan_one(build_plan *plan, const plan_request *request,
@@ -216,28 +237,105 @@ ksv_status build_plan_named(build_plan *plan, const plan_request *request,
                             const char *const *files, size_t file_count,
                             ksv_error *error)
 {
+    KSV_TRY(index_known(plan, request, error));
     for (size_t i = 0; i < file_count; i++)
         KSV_TRY(plan_one(plan, request, files[i], error));
     return KSV_OK;
 }
 
+/* A file that is no longer where its relative path leads: so that a pattern
+ * does not find it a second time. */
+static ksv_status note_moved(build_plan *plan, const plan_request *request,
+                             planned_file *file, ksv_error *error)
+{
+    const ksv_allocator *a = plan->allocator;
+    char *canonical = NULL;
+    if (strcmp(file->open_path, file->given_path) != 0 ||
+        path_canonical(file->open_path, a, &canonical, NULL) != KSV_OK)
+        return KSV_OK;
+    ksv_status status = path_relative(request->real_directory, canonical, a,
+                                      &file->moved_path, error);
+    memory_free_string(a, canonical);
+    KSV_TRY(status);
+    if (path_map_find(&plan->planned, file->moved_path) != PATH_MAP_NONE)
+        return KSV_OK;
+    return path_map_add(&plan->planned, file->moved_path,
+                        (size_t)(file - plan->files), error);
+}
+
 ksv_status build_plan_all(build_plan *plan, const plan_request *request,
                           ksv_error *error)
 {
+    KSV_TRY(index_known(plan, request, error));
     for (size_t i = 0; i < request->state->file_count; i++) {
         const catalog_file *known = &request->state->files[i];
         planned_file *file;
         KSV_TRY(add_file(plan, &file, error));
-        file->known = i;
         KSV_TRY(copy_text(plan->allocator, known->given_path, &file->given_path,
                           error));
         KSV_TRY(copy_text(plan->allocator, known->relative_path,
                           &file->relative_path, error));
+        KSV_TRY(note_path(plan, file, error));
         KSV_TRY(file_identity_path(request->place.fs, request->real_directory,
                                    known, plan->allocator, &file->open_path,
                                    error));
+        KSV_TRY(note_moved(plan, request, file, error));
         file->size_bytes = known->size_bytes;
         KSV_TRY(plan_known(plan, request, file, error));
     }
+    return KSV_OK;
+}
+
+typedef struct watch_planner {
+    build_plan *plan;
+    const plan_request *request;
+} watch_planner;
+
+static ksv_status plan_match(void *ctx, const watch_match *match,
+                             ksv_error *error)
+{
+    const watch_planner *w = ctx;
+    build_plan *plan = w->plan;
+    if (path_map_find(&plan->planned, match->relative_path) != PATH_MAP_NONE)
+        return KSV_OK;
+    planned_file *file;
+    KSV_TRY(add_file(plan, &file, error));
+    KSV_TRY(copy_text(plan->allocator, match->given_path, &file->given_path,
+                      error));
+    KSV_TRY(
+        copy_text(plan->allocator, match->open_path, &file->open_path, error));
+    KSV_TRY(copy_text(plan->allocator, match->relative_path,
+                      &file->relative_path, error));
+    KSV_TRY(note_path(plan, file, error));
+    KSV_TRY(look_at(plan, w->request, file, error));
+    if (file->action == PLAN_FAIL || file->known == PLAN_NOT_KNOWN)
+        return KSV_OK;
+    return plan_known(plan, w->request, file, error);
+}
+
+static void tell_problem(void *ctx, const ksv_error *problem, bool is_warning)
+{
+    const watch_planner *w = ctx;
+    const ksv_build_options *options = w->request->options;
+    if (options->problem != NULL)
+        options->problem(options->problem_ctx, problem, is_warning);
+}
+
+ksv_status build_plan_watched(build_plan *plan, const plan_request *request,
+                              ksv_error *error)
+{
+    watch_planner planner = {plan, request};
+    const watch_walk walk = {.fs = request->place.fs,
+                             .allocator = plan->allocator,
+                             .real_directory = request->real_directory,
+                             .match = plan_match,
+                             .problem = tell_problem,
+                             .ctx = &planner};
+    const catalog_parameters *parameters = &request->state->parameters;
+    watch_entry entry;
+    KSV_TRY(index_known(plan, request, error));
+    KSV_TRY(watch_list_check(parameters, error));
+    for (size_t at = 0; watch_list_next(parameters, &at, &entry);)
+        KSV_TRY(watch_walk_run(&walk, &entry, error));
     return KSV_OK;
 }

@@ -9,6 +9,7 @@
 
 #include <keysieve/builder.h>
 
+#include "build/path_map.h"
 #include "catalog/catalog.h"
 #include "segment/segment.h"
 
@@ -27,6 +28,8 @@ typedef struct planned_file {
     char *open_path;
     char *given_path;
     char *relative_path;
+    /* As seen from the index now, where that alone was moved; else NULL. */
+    char *moved_path;
     size_t known; /* its place in the catalog's files, or PLAN_NOT_KNOWN */
     uint64_t size_bytes;
     ksv_file_info info;
@@ -38,6 +41,9 @@ typedef struct build_plan {
     planned_file *files;
     size_t count;
     size_t capacity;
+    /* By relative path: what the catalog holds, and what is planned. */
+    path_map known;
+    path_map planned;
 } build_plan;
 
 /* What a plan is made from. Borrowed members. */
@@ -49,6 +55,7 @@ typedef struct plan_request {
     bool is_update; /* vanished files are dropped, not failures */
 } plan_request;
 
+/* All functions that plan add to what is planned already, for one request. */
 void build_plan_init(build_plan *plan, const ksv_allocator *allocator);
 void build_plan_release(build_plan *plan);
 
@@ -61,5 +68,9 @@ ksv_status build_plan_named(build_plan *plan, const plan_request *request,
 /* Plans every file that the catalog holds. */
 ksv_status build_plan_all(build_plan *plan, const plan_request *request,
                           ksv_error *error);
+
+/* Plans the files that the watched patterns of the index match now. */
+ksv_status build_plan_watched(build_plan *plan, const plan_request *request,
+                              ksv_error *error);
 
 #endif

@@ -24,6 +24,10 @@ typedef struct catalog_parameters {
     /* The stored form of the format and key specification, opaque here. */
     uint8_t *format;
     size_t format_bytes;
+    /* Which files an update takes in (watch_list.h). The only parameter that
+     * a later build may change. */
+    uint8_t *watch;
+    size_t watch_bytes;
 } catalog_parameters;
 
 /* What a data file was when it was indexed. */

@@ -136,3 +136,28 @@ ksv_status segment_check(const segment_place *place,
     segment_close_filter(&filter);
     return status == KSV_OK ? check_points(&c, error) : status;
 }
+
+static bool has_size(const segment_place *place, uint64_t id,
+                     const char *ending, uint64_t size_bytes)
+{
+    char name[CATALOG_NAME_BYTES];
+    ksv_file_info info;
+    catalog_sidecar_name(id, ending, name);
+    char *path = path_join(place->allocator, place->directory, name);
+    bool found = path != NULL &&
+                 place->fs->info(place->fs->ctx, path, &info, NULL) == KSV_OK;
+    memory_free_string(place->allocator, path);
+    return found && info.size_bytes == size_bytes;
+}
+
+bool segment_is_there(const segment_place *place,
+                      const catalog_segment *segment)
+{
+    return has_size(place, segment->id, CATALOG_FILTER_ENDING,
+                    segment->filter_bytes) &&
+           has_size(place, segment->id, CATALOG_TABLE_ENDING,
+                    segment->table_bytes) &&
+           (segment->points_bytes == 0 ||
+            has_size(place, segment->id, CATALOG_POINTS_ENDING,
+                     segment->points_bytes));
+}

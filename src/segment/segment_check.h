@@ -12,4 +12,8 @@ ksv_status segment_check(const segment_place *place,
                          const catalog_segment *segment, uint64_t payload_limit,
                          ksv_error *error);
 
+/* Whether the sidecars are there with the sizes that they should have. */
+bool segment_is_there(const segment_place *place,
+                      const catalog_segment *segment);
+
 #endif

@@ -13,6 +13,7 @@ VALUES = {
     "format": "csv", "key": "id", "key-separator": "|", "delimiter": ",",
     "quote": "none", "escape": "double", "record-end": "lf",
     "record-size": "4", "prefix": "a", "range": "a..b", "index": "ix",
+    "watch-pattern": "*.csv", "wait": "1",
 }
 OPTION = re.compile(r"^  (?:-(\w), |    )--([a-z-]+)(?: (\S+))?(?:  .*)?$")
 

@@ -65,6 +65,8 @@ void sample_start(catalog_state *state, uint64_t *seed)
     p->fpr = (double)(1 + sample_below(seed, 999)) / 1000;
     p->format_bytes = (size_t)sample_below(seed, 50);
     p->format = random_blob(&state->allocator, p->format_bytes, seed);
+    p->watch_bytes = (size_t)sample_below(seed, 50);
+    p->watch = random_blob(&state->allocator, p->watch_bytes, seed);
 }
 
 static char *random_path(const ksv_allocator *a, uint64_t *seed)
@@ -172,6 +174,8 @@ void sample_copy(const catalog_state *from, catalog_state *to)
     to->parameters = from->parameters;
     to->parameters.format =
         copy_bytes(a, from->parameters.format, from->parameters.format_bytes);
+    to->parameters.watch =
+        copy_bytes(a, from->parameters.watch, from->parameters.watch_bytes);
     to->next_ordinal = from->next_ordinal;
     to->next_segment_id = from->next_segment_id;
     for (size_t i = 0; i < from->file_count; i++) {
@@ -202,7 +206,9 @@ static bool equal_parameters(const catalog_parameters *a,
            memcmp(a->hasher.key, b->hasher.key, 16) == 0 &&
            a->hash_bits == b->hash_bits && a->organisation == b->organisation &&
            a->fpr == b->fpr && a->format_bytes == b->format_bytes &&
-           equal_bytes(a->format, b->format, a->format_bytes);
+           equal_bytes(a->format, b->format, a->format_bytes) &&
+           a->watch_bytes == b->watch_bytes &&
+           equal_bytes(a->watch, b->watch, a->watch_bytes);
 }
 
 static bool equal_files(const catalog_file *a, const catalog_file *b)
