@@ -125,7 +125,8 @@ static ksv_status plan_known(build_plan *plan, const plan_request *request,
         return error_set_memory(error);
     if (status != KSV_OK)
         return plan_failure(plan, file, &problem, error);
-    if (identity == FILE_IDENTITY_MISSING) {
+    file->is_missing = identity == FILE_IDENTITY_MISSING;
+    if (file->is_missing) {
         file->action = request->options->keep_missing ? PLAN_KEEP : PLAN_DROP;
         if (!request->is_update) {
             error_set(&problem, KSV_ERROR_IO, file->given_path,
@@ -250,8 +251,7 @@ static ksv_status note_moved(build_plan *plan, const plan_request *request,
 {
     const ksv_allocator *a = plan->allocator;
     char *canonical = NULL;
-    if (strcmp(file->open_path, file->given_path) != 0 ||
-        path_canonical(file->open_path, a, &canonical, NULL) != KSV_OK)
+    if (path_canonical(file->open_path, a, &canonical, NULL) != KSV_OK)
         return KSV_OK;
     ksv_status status = path_relative(request->real_directory, canonical, a,
                                       &file->moved_path, error);
@@ -261,6 +261,27 @@ static ksv_status note_moved(build_plan *plan, const plan_request *request,
         return KSV_OK;
     return path_map_add(&plan->planned, file->moved_path,
                         (size_t)(file - plan->files), error);
+}
+
+/* A known file, which lies where its relative path leads, or when the index
+ * alone was moved, where it was given. */
+static ksv_status plan_where_it_is(build_plan *plan,
+                                   const plan_request *request,
+                                   planned_file *file, ksv_error *error)
+{
+    file->open_path = path_join(plan->allocator, request->real_directory,
+                                file->relative_path);
+    if (file->open_path == NULL)
+        return error_set_memory(error);
+    KSV_TRY(plan_known(plan, request, file, error));
+    if (!file->is_missing || file->given_path[0] != '/')
+        return KSV_OK;
+    memory_free_string(plan->allocator, file->open_path);
+    file->open_path = NULL;
+    KSV_TRY(
+        copy_text(plan->allocator, file->given_path, &file->open_path, error));
+    KSV_TRY(note_moved(plan, request, file, error));
+    return plan_known(plan, request, file, error);
 }
 
 ksv_status build_plan_all(build_plan *plan, const plan_request *request,
@@ -276,12 +297,8 @@ ksv_status build_plan_all(build_plan *plan, const plan_request *request,
         KSV_TRY(copy_text(plan->allocator, known->relative_path,
                           &file->relative_path, error));
         KSV_TRY(note_path(plan, file, error));
-        KSV_TRY(file_identity_path(request->place.fs, request->real_directory,
-                                   known, plan->allocator, &file->open_path,
-                                   error));
-        KSV_TRY(note_moved(plan, request, file, error));
         file->size_bytes = known->size_bytes;
-        KSV_TRY(plan_known(plan, request, file, error));
+        KSV_TRY(plan_where_it_is(plan, request, file, error));
     }
     return KSV_OK;
 }

@@ -30,6 +30,7 @@ typedef struct planned_file {
     char *relative_path;
     /* As seen from the index now, where that alone was moved; else NULL. */
     char *moved_path;
+    bool is_missing;
     size_t known; /* its place in the catalog's files, or PLAN_NOT_KNOWN */
     uint64_t size_bytes;
     ksv_file_info info;
