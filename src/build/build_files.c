@@ -11,7 +11,7 @@
 #include "datafile/datafile.h"
 #include "io/processors.h"
 #include "io/publish_queue.h"
-#include "segment/segment_merge.h"
+#include "segment/distinct_keys.h"
 
 void build_run_tell(build_run *run, const ksv_error *problem, bool is_warning)
 {
@@ -75,23 +75,20 @@ static void warn_of_oddities(build_run *run, const built_file *built)
          "bytes after the last gzip member were ignored");
 }
 
-static ksv_status remember_segment(build_run *run, uint64_t id,
-                                   ksv_error *error)
+static ksv_status remember_id(build_run *run, uint64_t id, ksv_error *error)
 {
-    if (id == 0)
-        return KSV_OK;
-    void *items = run->new_segments;
-    KSV_TRY(memory_grow(&run->allocator, &items, &run->new_segment_capacity,
-                        run->new_segment_count + 1, sizeof *run->new_segments,
-                        error));
-    run->new_segments = items;
-    run->new_segments[run->new_segment_count++] = id;
+    void *items = run->new_ids;
+    KSV_TRY(memory_grow(&run->allocator, &items, &run->new_id_capacity,
+                        run->new_id_count + 1, sizeof *run->new_ids, error));
+    run->new_ids = items;
+    run->new_ids[run->new_id_count++] = id;
     return KSV_OK;
 }
 
 /* What the files of a run go through. */
 typedef struct files_run {
     build_run *run;
+    state_edit edit;
     file_builder builder;
     file_window *window;
     publish_queue *queue;
@@ -106,14 +103,16 @@ static ksv_status put_file(files_run *f, const planned_file *planned,
     count_file(run, built);
     warn_of_oddities(run, built);
     run->dirty = true;
-    ksv_status status = remember_segment(run, built->file.segment_id, error);
+    ksv_status status = KSV_OK;
+    if (built->file.extent_count > 0)
+        status = remember_id(run, built->id, error);
     if (status == KSV_OK)
         status = segment_files_publish(&built->sidecars, f->queue, error);
     if (status != KSV_OK) {
         built_file_release(&f->builder, built);
         return status;
     }
-    return state_put_file(&run->state, planned, built, error);
+    return state_edit_put(&f->edit, planned, built, error);
 }
 
 static ksv_status index_file(files_run *f, const planned_file *planned,
@@ -134,17 +133,11 @@ static ksv_status index_file(files_run *f, const planned_file *planned,
     return status;
 }
 
-static void drop_file(build_run *run, const planned_file *planned)
+static void drop_file(files_run *f, const planned_file *planned)
 {
-    for (size_t i = 0; i < run->state.file_count; i++) {
-        if (strcmp(run->state.files[i].relative_path, planned->relative_path) !=
-            0)
-            continue;
-        state_drop_file(&run->state, i);
-        run->report->files_dropped++;
-        run->dirty = true;
-        return;
-    }
+    state_edit_drop(&f->edit, planned->known);
+    f->run->report->files_dropped++;
+    f->run->dirty = true;
 }
 
 static ksv_status do_planned(files_run *f, const planned_file *planned,
@@ -157,9 +150,9 @@ static ksv_status do_planned(files_run *f, const planned_file *planned,
     case PLAN_KEEP:
     case PLAN_REFRESH:
         run->report->files_unchanged++;
-        return state_refresh_file(&run->state, planned, &run->dirty, error);
+        return state_edit_refresh(&f->edit, planned, &run->dirty, error);
     case PLAN_DROP:
-        drop_file(run, planned);
+        drop_file(f, planned);
         return KSV_OK;
     case PLAN_FAIL:
         keep_failure(run, planned->problem);
@@ -171,11 +164,13 @@ static ksv_status do_planned(files_run *f, const planned_file *planned,
 static ksv_status do_all(files_run *f, ksv_error *error)
 {
     build_run *run = f->run;
+    KSV_TRY(state_edit_open(&f->edit, &run->state, error));
     KSV_TRY(publish_queue_open(f->sidecars, &run->allocator, &f->queue, error));
     KSV_TRY(file_window_open(&f->builder, &run->plan, run->options.memory_bytes,
                              run->state.next_segment_id, &f->window, error));
     for (size_t i = 0; i < run->plan.count; i++)
         KSV_TRY(do_planned(f, &run->plan.files[i], error));
+    state_edit_finish(&f->edit);
     return publish_queue_finish(f->queue, error);
 }
 
@@ -202,25 +197,27 @@ ksv_status build_run_files(build_run *run, ksv_error *error)
     ksv_status status = do_all(&f, error);
     file_window_close(f.window);
     publish_queue_close(f.queue);
+    state_edit_close(&f.edit);
     return status;
 }
 
 /* Keys that the segments of this run hold together. */
 static ksv_status count_new_keys(build_run *run, ksv_error *error)
 {
-    size_t count = run->new_segment_count;
-    if (count == 0)
-        return KSV_OK;
-    const catalog_segment **segments =
-        memory_zalloc_array(&run->allocator, count, sizeof *segments);
+    const catalog_state *state = &run->state;
+    const catalog_segment **segments = memory_zalloc_array(
+        &run->allocator, state->segment_count, sizeof *segments);
     if (segments == NULL)
         return error_set_memory(error);
-    for (size_t i = 0; i < count; i++)
-        segments[i] = catalog_find_segment(&run->state, run->new_segments[i]);
+    size_t count = 0;
+    for (size_t i = 0; i < state->segment_count; i++)
+        if (state->segments[i].id >= run->first_new_id)
+            segments[count++] = &state->segments[i];
     segment_place place = build_run_place(run);
-    ksv_status status = segment_count_distinct(
-        &place, segments, count, &run->report->distinct_keys, error);
-    memory_free(&run->allocator, segments, count * sizeof *segments);
+    ksv_status status = distinct_keys_count(&place, state, segments, count,
+                                            &run->report->distinct_keys, error);
+    memory_free(&run->allocator, segments,
+                state->segment_count * sizeof *segments);
     return status;
 }
 
@@ -236,8 +233,8 @@ ksv_status build_run_sum_up(build_run *run, ksv_error *error)
     for (size_t i = 0; i < run->state.segment_count; i++) {
         const catalog_segment *segment = &run->state.segments[i];
         report->table_bytes += segment->table_bytes;
-        report->filter_bytes += segment->filter_bytes;
-        report->filter_keys += segment->filter_keys;
+        report->filter_bytes += segment->filter.bytes;
+        report->filter_keys += segment->filter.keys;
     }
     return count_new_keys(run, error);
 }

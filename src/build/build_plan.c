@@ -10,13 +10,20 @@
 #include "catalog/catalog_names.h"
 #include "io/file.h"
 #include "segment/data_identity.h"
-#include "segment/segment_check.h"
 
 void build_plan_init(build_plan *plan, const ksv_allocator *allocator)
 {
-    *plan = (build_plan){.allocator = allocator,
-                         .known = {.allocator = allocator},
-                         .planned = {.allocator = allocator}};
+    *plan = (build_plan){.allocator = allocator};
+    plan->paths.allocator = allocator;
+    plan->known.allocator = allocator;
+}
+
+void build_plan_finish(build_plan *plan)
+{
+    plan->is_started = false;
+    path_table_close(&plan->paths);
+    path_table_close(&plan->known);
+    sidecar_health_close(&plan->health);
 }
 
 static void release_file(const ksv_allocator *a, planned_file *file)
@@ -30,12 +37,11 @@ static void release_file(const ksv_allocator *a, planned_file *file)
 
 void build_plan_release(build_plan *plan)
 {
-    path_map_release(&plan->known);
-    path_map_release(&plan->planned);
     for (size_t i = 0; i < plan->count; i++)
         release_file(plan->allocator, &plan->files[i]);
     memory_free(plan->allocator, plan->files,
                 plan->capacity * sizeof *plan->files);
+    build_plan_finish(plan);
     build_plan_init(plan, plan->allocator);
 }
 
@@ -73,34 +79,6 @@ static ksv_status plan_failure(build_plan *plan, planned_file *file,
     return KSV_OK;
 }
 
-static ksv_status index_known(build_plan *plan, const plan_request *request,
-                              ksv_error *error)
-{
-    const catalog_state *state = request->state;
-    if (plan->known.count > 0)
-        return KSV_OK;
-    for (size_t i = 0; i < state->file_count; i++)
-        KSV_TRY(path_map_add(&plan->known, state->files[i].relative_path, i,
-                             error));
-    return KSV_OK;
-}
-
-/* Whether the sidecars of a known file are whole. */
-static bool sidecars_are_whole(const plan_request *request,
-                               const catalog_file *file)
-{
-    if (file->segment_id == 0)
-        return true;
-    const catalog_segment *segment =
-        catalog_find_segment(request->state, file->segment_id);
-    /* An update has to be cheap where nothing has changed. */
-    if (segment != NULL && request->is_update)
-        return segment_is_there(&request->place, segment);
-    return segment != NULL &&
-           segment_check(&request->place, segment, file->content_bytes, NULL) ==
-               KSV_OK;
-}
-
 /* Options that ask more of the data than was asked when it was indexed. */
 static bool must_be_read_again(const plan_request *request,
                                const catalog_file *file)
@@ -135,14 +113,15 @@ static ksv_status plan_known(build_plan *plan, const plan_request *request,
         }
         return KSV_OK;
     }
-    bool unchanged =
-        identity == FILE_IDENTITY_SAME || identity == FILE_IDENTITY_TOUCHED;
-    if (!unchanged || !sidecars_are_whole(request, known) ||
-        must_be_read_again(request, known))
-        file->action = PLAN_INDEX;
-    else
-        file->action =
-            identity == FILE_IDENTITY_SAME ? PLAN_KEEP : PLAN_REFRESH;
+    bool is_good =
+        (identity == FILE_IDENTITY_SAME || identity == FILE_IDENTITY_TOUCHED) &&
+        !must_be_read_again(request, known);
+    if (is_good)
+        KSV_TRY(
+            sidecar_health_ask(&plan->health, file->known, &is_good, error));
+    file->action = !is_good                         ? PLAN_INDEX
+                   : identity == FILE_IDENTITY_SAME ? PLAN_KEEP
+                                                    : PLAN_REFRESH;
     return KSV_OK;
 }
 
@@ -179,15 +158,13 @@ static ksv_status refuse_own_name(const planned_file *file, ksv_error *error)
                      "of the index");
 }
 
-/* A file whose relative path is known by now, which is not planned yet. */
+/* A file that is not planned yet, whose relative path is known by now. */
 static ksv_status note_path(build_plan *plan, planned_file *file,
                             ksv_error *error)
 {
-    size_t known = path_map_find(&plan->known, file->relative_path);
-    if (known != PATH_MAP_NONE)
-        file->known = known;
-    return path_map_add(&plan->planned, file->relative_path,
-                        (size_t)(file - plan->files), error);
+    file->known = path_table_find(&plan->known, file->relative_path);
+    return path_table_add(&plan->paths, file->relative_path,
+                          (size_t)(file - plan->files), error);
 }
 
 /* Fills in the identity of a named file; false in `*is_new` when the plan has
@@ -208,7 +185,7 @@ static ksv_status identify(build_plan *plan, const plan_request *request,
     KSV_TRY(status);
     KSV_TRY(refuse_own_name(file, error));
     *is_new =
-        path_map_find(&plan->planned, file->relative_path) == PATH_MAP_NONE;
+        path_table_find(&plan->paths, file->relative_path) == PATH_TABLE_NONE;
     return *is_new ? note_path(plan, file, error) : KSV_OK;
 }
 
@@ -234,11 +211,27 @@ static ksv_status plan_one(build_plan *plan, const plan_request *request,
     return plan_known(plan, request, file, error);
 }
 
+static ksv_status start(build_plan *plan, const plan_request *request,
+                        ksv_error *error)
+{
+    const catalog_state *state = request->state;
+    if (plan->is_started)
+        return KSV_OK;
+    plan->is_started = true;
+    /* An update has to be cheap where nothing has changed. */
+    sidecar_health_open(&plan->health, &request->place, state,
+                        request->is_update);
+    for (size_t i = 0; i < state->file_count; i++)
+        KSV_TRY(path_table_add(&plan->known, state->files[i].relative_path, i,
+                               error));
+    return KSV_OK;
+}
+
 ksv_status build_plan_named(build_plan *plan, const plan_request *request,
                             const char *const *files, size_t file_count,
                             ksv_error *error)
 {
-    KSV_TRY(index_known(plan, request, error));
+    KSV_TRY(start(plan, request, error));
     for (size_t i = 0; i < file_count; i++)
         KSV_TRY(plan_one(plan, request, files[i], error));
     return KSV_OK;
@@ -257,10 +250,8 @@ static ksv_status note_moved(build_plan *plan, const plan_request *request,
                                       &file->moved_path, error);
     memory_free_string(a, canonical);
     KSV_TRY(status);
-    if (path_map_find(&plan->planned, file->moved_path) != PATH_MAP_NONE)
-        return KSV_OK;
-    return path_map_add(&plan->planned, file->moved_path,
-                        (size_t)(file - plan->files), error);
+    return path_table_add(&plan->paths, file->moved_path,
+                          (size_t)(file - plan->files), error);
 }
 
 /* A known file, which lies where its relative path leads, or when the index
@@ -287,15 +278,15 @@ static ksv_status plan_where_it_is(build_plan *plan,
 ksv_status build_plan_all(build_plan *plan, const plan_request *request,
                           ksv_error *error)
 {
-    KSV_TRY(index_known(plan, request, error));
+    const ksv_allocator *a = plan->allocator;
+    KSV_TRY(start(plan, request, error));
     for (size_t i = 0; i < request->state->file_count; i++) {
         const catalog_file *known = &request->state->files[i];
         planned_file *file;
         KSV_TRY(add_file(plan, &file, error));
-        KSV_TRY(copy_text(plan->allocator, known->given_path, &file->given_path,
-                          error));
-        KSV_TRY(copy_text(plan->allocator, known->relative_path,
-                          &file->relative_path, error));
+        KSV_TRY(copy_text(a, known->given_path, &file->given_path, error));
+        KSV_TRY(
+            copy_text(a, known->relative_path, &file->relative_path, error));
         KSV_TRY(note_path(plan, file, error));
         file->size_bytes = known->size_bytes;
         KSV_TRY(plan_where_it_is(plan, request, file, error));
@@ -313,16 +304,14 @@ static ksv_status plan_match(void *ctx, const watch_match *match,
 {
     const watch_planner *w = ctx;
     build_plan *plan = w->plan;
-    if (path_map_find(&plan->planned, match->relative_path) != PATH_MAP_NONE)
+    const ksv_allocator *a = plan->allocator;
+    if (path_table_find(&plan->paths, match->relative_path) != PATH_TABLE_NONE)
         return KSV_OK;
     planned_file *file;
     KSV_TRY(add_file(plan, &file, error));
-    KSV_TRY(copy_text(plan->allocator, match->given_path, &file->given_path,
-                      error));
-    KSV_TRY(
-        copy_text(plan->allocator, match->open_path, &file->open_path, error));
-    KSV_TRY(copy_text(plan->allocator, match->relative_path,
-                      &file->relative_path, error));
+    KSV_TRY(copy_text(a, match->given_path, &file->given_path, error));
+    KSV_TRY(copy_text(a, match->open_path, &file->open_path, error));
+    KSV_TRY(copy_text(a, match->relative_path, &file->relative_path, error));
     KSV_TRY(note_path(plan, file, error));
     KSV_TRY(look_at(plan, w->request, file, error));
     if (file->action == PLAN_FAIL || file->known == PLAN_NOT_KNOWN)
@@ -350,7 +339,7 @@ ksv_status build_plan_watched(build_plan *plan, const plan_request *request,
                              .ctx = &planner};
     const catalog_parameters *parameters = &request->state->parameters;
     watch_entry entry;
-    KSV_TRY(index_known(plan, request, error));
+    KSV_TRY(start(plan, request, error));
     KSV_TRY(watch_list_check(parameters, error));
     for (size_t at = 0; watch_list_next(parameters, &at, &entry);)
         KSV_TRY(watch_walk_run(&walk, &entry, error));

@@ -9,7 +9,8 @@
 
 #include <keysieve/builder.h>
 
-#include "build/path_map.h"
+#include "build/path_table.h"
+#include "build/sidecar_health.h"
 #include "catalog/catalog.h"
 #include "segment/segment.h"
 
@@ -21,7 +22,7 @@ typedef enum plan_action {
     PLAN_FAIL = 4     /* cannot be indexed: `problem` says why */
 } plan_action;
 
-#define PLAN_NOT_KNOWN SIZE_MAX
+#define PLAN_NOT_KNOWN PATH_TABLE_NONE
 
 typedef struct planned_file {
     plan_action action;
@@ -42,9 +43,10 @@ typedef struct build_plan {
     planned_file *files;
     size_t count;
     size_t capacity;
-    /* By relative path: what the catalog holds, and what is planned. */
-    path_map known;
-    path_map planned;
+    path_table paths; /* of the files above */
+    path_table known; /* of the catalog's files */
+    sidecar_health health;
+    bool is_started;
 } build_plan;
 
 /* What a plan is made from. Borrowed members. */
@@ -56,7 +58,7 @@ typedef struct plan_request {
     bool is_update; /* vanished files are dropped, not failures */
 } plan_request;
 
-/* All functions that plan add to what is planned already, for one request. */
+/* One request a plan: what is planned is added to what was planned before. */
 void build_plan_init(build_plan *plan, const ksv_allocator *allocator);
 void build_plan_release(build_plan *plan);
 
@@ -73,5 +75,8 @@ ksv_status build_plan_all(build_plan *plan, const plan_request *request,
 /* Plans the files that the watched patterns of the index match now. */
 ksv_status build_plan_watched(build_plan *plan, const plan_request *request,
                               ksv_error *error);
+
+/* Nothing more is planned: the state may change from now on. */
+void build_plan_finish(build_plan *plan);
 
 #endif

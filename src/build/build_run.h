@@ -28,9 +28,10 @@ typedef struct build_run {
     ksv_build_report *report;
     bool dirty;              /* the state differs from what is committed */
     ksv_error first_failure; /* of a file; status KSV_OK: none */
-    uint64_t *new_segments;  /* ids of the segments written in this run */
-    size_t new_segment_count;
-    size_t new_segment_capacity;
+    uint64_t first_new_id;   /* of sidecars of this run */
+    uint64_t *new_ids;       /* those that were written and not committed */
+    size_t new_id_count;
+    size_t new_id_capacity;
 } build_run;
 
 /* Tells the caller of the build about a problem. */

@@ -50,8 +50,8 @@ static void end_run(build_run *run)
         catalog_state_release(&run->state);
     catalog_close(run->catalog);
     memory_free_string(&run->allocator, run->real_directory);
-    memory_free(&run->allocator, run->new_segments,
-                run->new_segment_capacity * sizeof *run->new_segments);
+    memory_free(&run->allocator, run->new_ids,
+                run->new_id_capacity * sizeof *run->new_ids);
 }
 
 /* Opens the catalog, when another builder has it as soon as it is free. */
@@ -78,6 +78,7 @@ static ksv_status open_index(build_run *run, ksv_error *error)
     error_clear(&damage);
     KSV_TRY(open_catalog(run, &repaired, &damage, error));
     run->has_state = true;
+    run->first_new_id = run->state.next_segment_id;
     if (repaired && damage.status != KSV_OK)
         build_run_tell(run, &damage, true);
     return path_real_directory(run->directory, &run->allocator,
@@ -135,13 +136,14 @@ static ksv_status make_plan(build_run *run, const char *const *files,
         KSV_TRY(
             build_plan_named(&run->plan, &request, files, file_count, error));
     if (all || run->options.watch_pattern_count > 0)
-        return plan_patterns(run, &request, error);
+        KSV_TRY(plan_patterns(run, &request, error));
+    build_plan_finish(&run->plan);
     return KSV_OK;
 }
 
 static ksv_status commit(build_run *run, ksv_error *error)
 {
-    if (run->options.unique && run->new_segment_count > 0) {
+    if (run->options.unique && run->new_id_count > 0) {
         segment_place place = build_run_place(run);
         KSV_TRY(unique_check(&place, run->real_directory, run->spec,
                              &run->state, error));
@@ -156,7 +158,7 @@ static ksv_status commit(build_run *run, ksv_error *error)
         KSV_TRY(run->fs->sync_directory(run->fs->ctx, run->directory, error));
         KSV_TRY(catalog_commit(run->catalog, &run->state, error));
         /* What was written belongs to the index from now on. */
-        run->new_segment_count = 0;
+        run->new_id_count = 0;
     }
     run->report->committed = true;
     KSV_TRY(catalog_clean(run->catalog, &run->state, error));
@@ -165,11 +167,11 @@ static ksv_status commit(build_run *run, ksv_error *error)
 }
 
 /* Sidecars of a build that was not committed. */
-static void remove_new_segments(build_run *run)
+static void remove_new_sidecars(build_run *run)
 {
     segment_place place = build_run_place(run);
-    for (size_t i = 0; i < run->new_segment_count; i++)
-        segment_remove(&place, run->new_segments[i]);
+    for (size_t i = 0; i < run->new_id_count; i++)
+        segment_remove(&place, run->new_ids[i]);
 }
 
 static ksv_status work(build_run *run, const char *const *files,
@@ -185,7 +187,7 @@ static ksv_status work(build_run *run, const char *const *files,
     if (status == KSV_OK)
         status = commit(run, error);
     if (status != KSV_OK)
-        remove_new_segments(run);
+        remove_new_sidecars(run);
     return status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One data file -> the sidecars of its segment. */
+/* One data file -> its sidecars. */
 #include "build/file_builder.h"
 
 #include <math.h>
@@ -95,15 +95,17 @@ static ksv_status open_points(void *ctx, datafile_kind kind,
 {
     file_run *run = ctx;
     const segment_place *place = &run->builder->place;
-    const catalog_segment *segment = &run->out->segment;
     atomic_file **file = &run->out->sidecars.points;
     char name[CATALOG_NAME_BYTES];
-    catalog_sidecar_name(segment->id, CATALOG_POINTS_ENDING, name);
+    uint8_t id[16];
+    catalog_sidecar_name(run->out->id, CATALOG_POINTS_ENDING, name);
+    segment_sidecar_id(place->parameters, run->out->id, CATALOG_POINTS_ENDING,
+                       id);
     KSV_TRY(atomic_file_create(place->fs, place->directory, name,
                                place->allocator, file, error));
-    KSV_TRY(points_writer_open(atomic_file_handle(*file), kind,
-                               segment->points_id, POINTS_SPACING_BYTES,
-                               place->allocator, &run->points, error));
+    KSV_TRY(points_writer_open(atomic_file_handle(*file), kind, id,
+                               POINTS_SPACING_BYTES, place->allocator,
+                               &run->points, error));
     *writer = run->points;
     return KSV_OK;
 }
@@ -117,7 +119,8 @@ static ksv_status finish_points(file_run *run, ksv_error *error)
     ksv_file *file = atomic_file_handle(run->out->sidecars.points);
     ksv_file_info info;
     KSV_TRY(file->ops->info(file, &info, error));
-    run->out->segment.points_bytes = info.size_bytes;
+    run->out->file.points_id = run->out->id;
+    run->out->file.points_bytes = info.size_bytes;
     return KSV_OK;
 }
 
@@ -167,10 +170,30 @@ static ksv_status fill_file(file_run *run, file_scan_result *scanned,
     return KSV_OK;
 }
 
+/* The segment is of the whole file, as its one extent. */
+static ksv_status describe(file_run *run, uint64_t distinct_keys,
+                           ksv_error *error)
+{
+    const ksv_allocator *a = run->builder->place.allocator;
+    catalog_file *file = &run->out->file;
+    catalog_segment *segment = &run->out->segment;
+    KSV_TRY(catalog_file_make_extents(a, file, 1, error));
+    KSV_TRY(catalog_segment_make_parts(a, segment, 1, error));
+    file->extents[0] = (catalog_extent){.length_bytes = file->content_bytes,
+                                        .entries = segment->entries,
+                                        .distinct_keys = distinct_keys,
+                                        .filter = segment->filter};
+    segment->parts[0] = (catalog_part){.length_bytes = file->content_bytes,
+                                       .entries = segment->entries};
+    return KSV_OK;
+}
+
 /* Sorts with other threads, if that is worth it, and writes. */
 static ksv_status sort_and_write(file_run *run, ksv_error *error)
 {
     file_builder *builder = run->builder;
+    uint64_t distinct_keys;
+    run->out->segment.id = run->out->id;
     bool alone = entry_sorter_count(run->sorter) < ENTRIES_WORTH_THREADS;
     if (!alone)
         open_pool(run);
@@ -180,7 +203,9 @@ static ksv_status sort_and_write(file_run *run, ksv_error *error)
     if (status == KSV_OK)
         status = segment_write(&builder->place, run->sorter,
                                run->out->file.content_bytes, &run->out->segment,
-                               &run->out->sidecars, error);
+                               &run->out->sidecars, &distinct_keys, error);
+    if (status == KSV_OK)
+        status = describe(run, distinct_keys, error);
     entry_sorter_close(run->sorter);
     run->sorter = NULL;
     return status;
@@ -196,7 +221,6 @@ static ksv_status write_segment(file_run *run, ksv_error *error)
         builder->parameters->hash_bits =
             choose_hash_bits(builder, run->out, entries);
     KSV_TRY(sort_and_write(run, error));
-    run->out->file.segment_id = run->out->segment.id;
     return finish_points(run, error);
 }
 
@@ -261,7 +285,7 @@ static ksv_status open_sorter(file_run *run, ksv_error *error)
 {
     const segment_place *place = &run->builder->place;
     char name[CATALOG_NAME_BYTES];
-    catalog_sidecar_name(run->out->segment.id, "", name);
+    catalog_sidecar_name(run->out->id, "", name);
     entry_sorter_options options = {
         .allocator = place->allocator,
         .memory_bytes = run->means->memory_bytes,
@@ -305,7 +329,7 @@ static ksv_status open_takers(file_run *run, ksv_error *error)
 }
 
 ksv_status file_builder_run(file_builder *builder, const planned_file *planned,
-                            uint64_t segment_id, const file_means *means,
+                            uint64_t id, const file_means *means,
                             built_file *out, ksv_error *error)
 {
     memset(out, 0, sizeof *out);
@@ -313,8 +337,7 @@ ksv_status file_builder_run(file_builder *builder, const planned_file *planned,
     out->first_bad = KSV_NO_OFFSET;
     file_run run = {
         .builder = builder, .planned = planned, .means = means, .out = out};
-    out->segment.id = segment_id;
-    segment_ids(builder->parameters, &out->segment);
+    out->id = id;
     run.workers = choose_workers(&run);
     if (run.workers > 1)
         open_pool(&run);
@@ -323,7 +346,7 @@ ksv_status file_builder_run(file_builder *builder, const planned_file *planned,
         status = scan_and_write(&run, error);
     points_writer_close(run.points);
     /* Access points are of use only to records with keys. */
-    if (out->file.segment_id == 0)
+    if (out->file.extent_count == 0)
         segment_files_abandon(&out->sidecars);
     uint64_t told = run.told_bytes;
     build_progress_end_file(builder->progress, planned->size_bytes > told
@@ -342,4 +365,5 @@ void built_file_release(const file_builder *builder, built_file *built)
 {
     segment_files_abandon(&built->sidecars);
     catalog_file_release(builder->place.allocator, &built->file);
+    catalog_segment_release(builder->place.allocator, &built->segment);
 }

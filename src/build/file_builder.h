@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One data file -> the sidecars of its segment. */
+/* One data file -> its sidecars. */
 #ifndef KSV_BUILD_FILE_BUILDER_H
 #define KSV_BUILD_FILE_BUILDER_H
 
@@ -32,8 +32,9 @@ typedef struct file_builder {
 
 /* What came of a file. */
 typedef struct built_file {
+    uint64_t id;                /* of its sidecars */
     catalog_file file;          /* owns its strings; ordinal is not filled */
-    catalog_segment segment;    /* when file.segment_id is not 0 */
+    catalog_segment segment;    /* when the file has an extent; no ordinals */
     segment_files sidecars;     /* likewise; not published yet */
     uint64_t first_without_key; /* offset, or KSV_NO_OFFSET */
     uint64_t first_bad;
@@ -48,9 +49,9 @@ typedef struct file_means {
     unsigned threads; /* at least 1 */
 } file_means;
 
-/* Indexes `planned` as segment `segment_id`. On failure nothing stays. */
+/* Indexes `planned`, with sidecars of number `id`. On failure nothing stays. */
 ksv_status file_builder_run(file_builder *builder, const planned_file *planned,
-                            uint64_t segment_id, const file_means *means,
+                            uint64_t id, const file_means *means,
                             built_file *out, ksv_error *error);
 
 /* Frees what a built file has that was not taken over. */

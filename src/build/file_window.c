@@ -23,7 +23,7 @@ typedef struct file_job {
     thread_task task;
     file_window *window;
     size_t index; /* of its file in the plan */
-    uint64_t segment_id;
+    uint64_t id;
     built_file built;
     ksv_status status;
     ksv_error error;
@@ -35,7 +35,7 @@ struct file_window {
     const ksv_allocator *allocator;
     uint64_t memory_bytes; /* for all files together */
     size_t workers;        /* files at once */
-    uint64_t next_segment_id;
+    uint64_t next_id;
     size_t next; /* index of the file that is to be begun next */
     thread_pool *pool;
     file_job *jobs; /* a ring */
@@ -53,7 +53,7 @@ static size_t find_next(const file_window *w, size_t index)
 }
 
 ksv_status file_window_open(file_builder *builder, const build_plan *plan,
-                            uint64_t memory_bytes, uint64_t first_segment_id,
+                            uint64_t memory_bytes, uint64_t first_id,
                             file_window **out, ksv_error *error)
 {
     const ksv_allocator *a = builder->place.allocator;
@@ -69,7 +69,7 @@ ksv_status file_window_open(file_builder *builder, const build_plan *plan,
     w->plan = plan;
     w->allocator = a;
     w->memory_bytes = memory_bytes - BUILD_BYTES;
-    w->next_segment_id = first_segment_id;
+    w->next_id = first_id;
     w->next = find_next(w, 0);
     uint64_t workers = w->memory_bytes / FILE_LEAST_BYTES;
     if (workers > builder->threads)
@@ -91,9 +91,8 @@ static void run_job(void *ctx)
     file_job *job = ctx;
     const file_window *w = job->window;
     file_means means = {share_bytes(w, w->workers), 1};
-    job->status =
-        file_builder_run(w->builder, &w->plan->files[job->index],
-                         job->segment_id, &means, &job->built, &job->error);
+    job->status = file_builder_run(w->builder, &w->plan->files[job->index],
+                                   job->id, &means, &job->built, &job->error);
 }
 
 /* Entries of a small file will hardly need more than its part of the memory,
@@ -130,7 +129,7 @@ static ksv_status need_jobs(file_window *w, ksv_error *error)
 static uint64_t begin_next(file_window *w)
 {
     w->next = find_next(w, w->next + 1);
-    return w->next_segment_id++;
+    return w->next_id++;
 }
 
 static void fill_jobs(file_window *w)
@@ -139,7 +138,7 @@ static void fill_jobs(file_window *w)
         file_job *job = &w->jobs[(w->head + w->busy++) % w->job_count];
         job->window = w;
         job->index = w->next;
-        job->segment_id = begin_next(w);
+        job->id = begin_next(w);
         error_clear(&job->error);
         job->task = (thread_task){.run = run_job, .ctx = job};
         thread_pool_submit(w->pool, &job->task);

@@ -10,11 +10,11 @@
 /* One thread at a time. */
 typedef struct file_window file_window;
 
-/* `builder` and `plan` are borrowed. Segments are numbered from
- * `first_segment_id` on, by the place of their file among those to be indexed,
- * so that numbers do not depend on threads. */
+/* `builder` and `plan` are borrowed. Sidecars are numbered from
+ * `first_id` on, by the place of their file among those to be indexed, so that
+ * numbers do not depend on threads. */
 ksv_status file_window_open(file_builder *builder, const build_plan *plan,
-                            uint64_t memory_bytes, uint64_t first_segment_id,
+                            uint64_t memory_bytes, uint64_t first_id,
                             file_window **out, ksv_error *error);
 
 /* What came of the next file of the plan that is to be indexed. As

@@ -8,74 +8,72 @@
 #include "base/memory.h"
 #include "catalog/file_identity.h"
 
-static void drop_segment(catalog_state *state, uint64_t id)
+ksv_status state_edit_open(state_edit *edit, catalog_state *state,
+                           ksv_error *error)
 {
-    for (size_t i = 0; i < state->segment_count; i++) {
-        if (state->segments[i].id != id)
-            continue;
-        memmove(&state->segments[i], &state->segments[i + 1],
-                (state->segment_count - i - 1) * sizeof *state->segments);
-        state->segment_count--;
-        return;
-    }
+    *edit = (state_edit){.state = state,
+                         .file_count = state->file_count,
+                         .first_new_id = state->next_segment_id};
+    edit->fates = memory_zalloc(&state->allocator, edit->file_count);
+    return edit->fates != NULL ? KSV_OK : error_set_memory(error);
 }
 
-void state_drop_file(catalog_state *state, size_t index)
+void state_edit_close(state_edit *edit)
 {
-    catalog_file *file = &state->files[index];
-    drop_segment(state, file->segment_id);
-    catalog_file_release(&state->allocator, file);
-    memmove(file, file + 1,
-            (state->file_count - index - 1) * sizeof *state->files);
-    state->file_count--;
+    if (edit->state != NULL)
+        memory_free(&edit->state->allocator, edit->fates, edit->file_count);
+    *edit = (state_edit){.state = NULL};
 }
 
-/* A file may have moved in the array since the plan was made. */
-static size_t find_by_path(const catalog_state *state, const char *relative)
+static ksv_status add_segment(catalog_state *state, built_file *built,
+                              uint64_t ordinal, ksv_error *error)
 {
-    for (size_t i = 0; i < state->file_count; i++)
-        if (strcmp(state->files[i].relative_path, relative) == 0)
-            return i;
-    return PLAN_NOT_KNOWN;
-}
-
-static ksv_status add_segment(catalog_state *state, const built_file *built,
-                              ksv_error *error)
-{
-    if (built->file.segment_id == 0)
+    if (built->file.extent_count == 0)
         return KSV_OK;
-    if (state->next_segment_id <= built->file.segment_id)
-        state->next_segment_id = built->file.segment_id + 1;
-    return catalog_state_add_segment(state, &built->segment, error);
+    catalog_segment *segment = &built->segment;
+    for (size_t i = 0; i < segment->part_count; i++)
+        segment->parts[i].ordinal = ordinal;
+    if (state->next_segment_id <= built->id)
+        state->next_segment_id = built->id + 1;
+    return catalog_state_add_segment(state, segment, error);
 }
 
-ksv_status state_put_file(catalog_state *state, const planned_file *planned,
+ksv_status state_edit_put(state_edit *edit, const planned_file *planned,
                           built_file *built, ksv_error *error)
 {
-    ksv_status status = add_segment(state, built, error);
+    catalog_state *state = edit->state;
+    size_t at = planned->known;
+    bool is_new = at == PLAN_NOT_KNOWN;
+    uint64_t ordinal = is_new ? state->next_ordinal : state->files[at].ordinal;
+    built->file.ordinal = ordinal;
+    ksv_status status = add_segment(state, built, ordinal, error);
     if (status != KSV_OK) {
         catalog_file_release(&state->allocator, &built->file);
         return status;
     }
-    size_t at = find_by_path(state, planned->relative_path);
-    if (at == PLAN_NOT_KNOWN) {
-        built->file.ordinal = state->next_ordinal++;
+    if (is_new) {
+        state->next_ordinal++;
         return catalog_state_add_file(state, &built->file, error);
     }
-    built->file.ordinal = state->files[at].ordinal;
-    drop_segment(state, state->files[at].segment_id);
     catalog_file_release(&state->allocator, &state->files[at]);
     state->files[at] = built->file;
+    memset(&built->file, 0, sizeof built->file);
+    edit->fates[at] = FATE_REPLACED;
     return KSV_OK;
 }
 
-ksv_status state_refresh_file(catalog_state *state, const planned_file *planned,
+void state_edit_drop(state_edit *edit, size_t index)
+{
+    edit->fates[index] = FATE_DROPPED;
+}
+
+ksv_status state_edit_refresh(state_edit *edit, const planned_file *planned,
                               bool *changed, ksv_error *error)
 {
-    size_t at = find_by_path(state, planned->relative_path);
-    if (at == PLAN_NOT_KNOWN)
+    catalog_state *state = edit->state;
+    if (planned->known == PLAN_NOT_KNOWN)
         return KSV_OK;
-    catalog_file *file = &state->files[at];
+    catalog_file *file = &state->files[planned->known];
     if (strcmp(file->given_path, planned->given_path) != 0) {
         char *copy = memory_copy_string(&state->allocator, planned->given_path,
                                         strlen(planned->given_path));
@@ -90,4 +88,54 @@ ksv_status state_refresh_file(catalog_state *state, const planned_file *planned,
         *changed = true;
     }
     return KSV_OK;
+}
+
+/* Whether a part of an old segment is still content of its file. */
+static bool is_of_use(const state_edit *edit, const catalog_part *part)
+{
+    if (part->is_dead)
+        return false;
+    const catalog_file *file = catalog_find_file(edit->state, part->ordinal);
+    size_t index = (size_t)(file - edit->state->files);
+    return edit->fates[index] == FATE_KEPT;
+}
+
+/* Whether any part is left alive. */
+static bool review_segment(const state_edit *edit, catalog_segment *segment)
+{
+    bool lives = false;
+    for (size_t i = 0; i < segment->part_count; i++) {
+        catalog_part *part = &segment->parts[i];
+        part->is_dead = !is_of_use(edit, part);
+        lives = lives || !part->is_dead;
+    }
+    return lives;
+}
+
+static void review_segments(const state_edit *edit)
+{
+    catalog_state *state = edit->state;
+    size_t kept = 0;
+    for (size_t i = 0; i < state->segment_count; i++) {
+        catalog_segment *segment = &state->segments[i];
+        if (segment->id >= edit->first_new_id || review_segment(edit, segment))
+            state->segments[kept++] = *segment;
+        else
+            catalog_segment_release(&state->allocator, segment);
+    }
+    state->segment_count = kept;
+}
+
+void state_edit_finish(state_edit *edit)
+{
+    catalog_state *state = edit->state;
+    review_segments(edit);
+    size_t kept = 0;
+    for (size_t i = 0; i < state->file_count; i++) {
+        if (i < edit->file_count && edit->fates[i] == FATE_DROPPED)
+            catalog_file_release(&state->allocator, &state->files[i]);
+        else
+            state->files[kept++] = state->files[i];
+    }
+    state->file_count = kept;
 }

@@ -16,26 +16,32 @@ typedef struct unique_checker {
     const char *real_directory;
     const catalog_state *state;
     record_fetch *fetch;
-    const catalog_segment **segments;
-    const catalog_file **files; /* of the segments */
-    size_t count;
-    merge_entry *group; /* entries with equal hashes */
+    const merge_space *space; /* of all segments */
+    merge_entry *group;       /* entries with equal hashes */
     size_t group_size;
     size_t group_capacity;
 } unique_checker;
+
+static const catalog_file *find_file(const unique_checker *c,
+                                     const merge_entry *entry, uint64_t *offset)
+{
+    const catalog_part *part =
+        merge_space_find(c->space, entry->payload, offset);
+    return catalog_find_file(c->state, part->ordinal);
+}
 
 /* Appends the key of the record that `entry` stands for to `key`. */
 static ksv_status read_key(unique_checker *c, const merge_entry *entry,
                            byte_buffer *key, ksv_error *error)
 {
-    const catalog_file *file = c->files[entry->segment];
+    uint64_t offset;
+    const catalog_file *file = find_file(c, entry, &offset);
     const ksv_allocator *a = c->place->allocator;
     char *path;
     KSV_TRY(file_identity_path(c->place->fs, c->real_directory, file, a, &path,
                                error));
     datafile *opened = NULL;
-    ksv_status status = segment_open_data(c->place, c->segments[entry->segment],
-                                          file, path, &opened, error);
+    ksv_status status = segment_open_data(c->place, file, path, &opened, error);
     memory_free_string(a, path);
     KSV_TRY(status);
     record_source source = {opened,
@@ -46,8 +52,7 @@ static ksv_status read_key(unique_checker *c, const merge_entry *entry,
                             file->records};
     fetched_record fetched;
     datafile_cost cost = {0, 0, 0};
-    status = record_fetch_at(c->fetch, &source, entry->payload, &fetched, &cost,
-                             error);
+    status = record_fetch_at(c->fetch, &source, offset, &fetched, &cost, error);
     if (status == KSV_OK)
         status = buffer_append(key, fetched.record.key,
                                fetched.record.key_bytes, error);
@@ -60,12 +65,14 @@ static ksv_status read_key(unique_checker *c, const merge_entry *entry,
 static ksv_status duplicate(unique_checker *c, const merge_entry *first,
                             const merge_entry *second, ksv_error *error)
 {
-    return error_set_at(error, KSV_ERROR_DUPLICATE,
-                        c->files[second->segment]->given_path, second->payload,
-                        "the key of this record is already that of %s, byte "
-                        "%llu",
-                        c->files[first->segment]->given_path,
-                        (unsigned long long)first->payload);
+    uint64_t first_offset, second_offset;
+    const catalog_file *first_file = find_file(c, first, &first_offset);
+    const catalog_file *second_file = find_file(c, second, &second_offset);
+    return error_set_at(
+        error, KSV_ERROR_DUPLICATE, second_file->given_path, second_offset,
+        "the key of this record is already that of %s, byte "
+        "%llu",
+        first_file->given_path, (unsigned long long)first_offset);
 }
 
 /* Compares the keys of a group two by two: groups of more than one key are
@@ -125,25 +132,6 @@ static ksv_status check_all(unique_checker *c, segment_merge *merge,
     }
 }
 
-static ksv_status collect_segments(unique_checker *c, ksv_error *error)
-{
-    const ksv_allocator *a = c->place->allocator;
-    size_t room = c->state->file_count;
-    c->segments = memory_zalloc_array(a, room, sizeof *c->segments);
-    c->files = memory_zalloc_array(a, room, sizeof *c->files);
-    if (c->segments == NULL || c->files == NULL)
-        return error_set_memory(error);
-    for (size_t i = 0; i < room; i++) {
-        const catalog_segment *segment =
-            catalog_find_segment(c->state, c->state->files[i].segment_id);
-        if (segment == NULL)
-            continue;
-        c->segments[c->count] = segment;
-        c->files[c->count++] = &c->state->files[i];
-    }
-    return KSV_OK;
-}
-
 ksv_status unique_check(const segment_place *place, const char *real_directory,
                         const scan_spec *spec, const catalog_state *state,
                         ksv_error *error)
@@ -151,18 +139,24 @@ ksv_status unique_check(const segment_place *place, const char *real_directory,
     const ksv_allocator *a = place->allocator;
     unique_checker c = {
         .place = place, .real_directory = real_directory, .state = state};
+    size_t count = state->segment_count;
     segment_merge *merge = NULL;
-    ksv_status status = collect_segments(&c, error);
+    const catalog_segment **segments =
+        memory_zalloc_array(a, count, sizeof *segments);
+    if (segments == NULL)
+        return error_set_memory(error);
+    for (size_t i = 0; i < count; i++)
+        segments[i] = &state->segments[i];
+    ksv_status status = record_fetch_open(spec, a, &c.fetch, error);
     if (status == KSV_OK)
-        status = record_fetch_open(spec, a, &c.fetch, error);
-    if (status == KSV_OK)
-        status = segment_merge_open(place, c.segments, c.count, &merge, error);
-    if (status == KSV_OK)
+        status = segment_merge_open(place, segments, count, &merge, error);
+    if (status == KSV_OK) {
+        c.space = segment_merge_space(merge);
         status = check_all(&c, merge, error);
+    }
     segment_merge_close(merge);
     record_fetch_close(c.fetch);
-    memory_free(a, c.segments, state->file_count * sizeof *c.segments);
-    memory_free(a, c.files, state->file_count * sizeof *c.files);
+    memory_free(a, segments, count * sizeof *segments);
     memory_free(a, c.group, c.group_capacity * sizeof *c.group);
     return status;
 }

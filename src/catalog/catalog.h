@@ -30,6 +30,23 @@ typedef struct catalog_parameters {
     size_t watch_bytes;
 } catalog_parameters;
 
+/* A filter sidecar. */
+typedef struct catalog_filter {
+    uint64_t id;    /* from 1; names the sidecar */
+    uint64_t keys;  /* truncated hashes, a few fewer than keys */
+    uint64_t bytes; /* size of the sidecar */
+} catalog_filter;
+
+/* A stretch of the content of a data file that was indexed at one time and has
+ * records with keys, and the filter of those. */
+typedef struct catalog_extent {
+    uint64_t first_offset;
+    uint64_t length_bytes; /* above 0 */
+    uint64_t entries;      /* records with keys */
+    uint64_t distinct_keys;
+    catalog_filter filter;
+} catalog_extent;
+
 /* What a data file was when it was indexed. */
 typedef struct catalog_file {
     /* Position in the order in which files were given; never used again. */
@@ -43,32 +60,50 @@ typedef struct catalog_file {
     uint64_t device;
     uint8_t fingerprint[16];  /* of its bytes on disk */
     uint8_t content_hash[16]; /* of its whole content, uncompressed */
-    uint32_t data_kind;       /* a datafile_kind, opaque here */
-    uint64_t content_bytes;   /* uncompressed */
-    uint64_t records;         /* those without key included, bad ones not */
+    /* Where the content hash can go on when the file has grown: its value
+     * after the last whole block, and how many whole blocks that covers. */
+    uint8_t content_chain[16];
+    uint64_t chain_blocks;
+    uint32_t data_kind;     /* a datafile_kind, opaque here */
+    uint64_t content_bytes; /* uncompressed */
+    /* Where the last complete record ends, its terminator included; 0: not
+     * known. */
+    uint64_t complete_bytes;
+    uint64_t records; /* those without key included, bad ones not */
     uint64_t records_without_key;
     uint64_t bad_records;
     uint64_t longest_record_bytes;
-    uint64_t segment_id; /* 0: none (nothing in it has a key) */
+    uint64_t points_id;      /* names the access points; 0: there are none */
+    uint64_t points_bytes;   /* size of their sidecar */
+    catalog_extent *extents; /* by offset, not overlapping; none: no keys */
+    size_t extent_count;
     /* The stored layout of the scan layer, opaque here. */
     uint8_t *layout;
     size_t layout_bytes;
 } catalog_file;
 
-/* A filter and a table over one data file, and access points when it is
- * compressed. */
-typedef struct catalog_segment {
-    uint64_t id; /* from 1; names its sidecars; never used again */
+/* A stretch of a data file that a segment covers. */
+typedef struct catalog_part {
+    uint64_t ordinal;      /* of the file; a dead part's file may be gone */
+    uint64_t first_offset; /* in the content */
+    uint64_t length_bytes; /* above 0 */
     uint64_t entries;
-    uint64_t distinct_keys;
-    uint64_t filter_keys; /* truncated hashes, a few fewer than keys */
+    bool is_dead; /* the file has other content by now, or was dropped */
+} catalog_part;
+
+/* A table over parts of data files, and the filter of its keys. Its payloads
+ * are positions in the parts laid end to end: payload p is in the part whose
+ * base, the sum of the lengths before it, is the last one not above p; in the
+ * file that is the part's first offset + p - base. */
+typedef struct catalog_segment {
+    uint64_t id;   /* from 1; names the table; never used again */
+    unsigned tier; /* how often its entries were merged, about */
+    uint64_t entries;
     unsigned payload_bits;
-    uint8_t filter_id[16];
-    uint8_t table_id[16];
-    uint64_t filter_bytes; /* sizes of the sidecars */
-    uint64_t table_bytes;
-    uint64_t points_bytes; /* of the access points; 0: there are none */
-    uint8_t points_id[16];
+    uint64_t table_bytes;  /* size of the sidecar */
+    catalog_filter filter; /* that of an extent when it covers that alone */
+    catalog_part *parts;   /* at least one, by ordinal, then offset */
+    size_t part_count;
 } catalog_segment;
 
 /* The whole of it at one moment. Owned; released with catalog_state_release().
@@ -89,14 +124,26 @@ typedef struct catalog_state {
 
 void catalog_state_init(catalog_state *state, const ksv_allocator *allocator);
 void catalog_state_release(catalog_state *state);
-/* Appends; the strings and blobs become the state's (also on failure). */
+/* Appends; what the file or segment owns becomes the state's (also on failure).
+ */
 ksv_status catalog_state_add_file(catalog_state *state, catalog_file *file,
                                   ksv_error *error);
 ksv_status catalog_state_add_segment(catalog_state *state,
-                                     const catalog_segment *segment,
+                                     catalog_segment *segment,
                                      ksv_error *error);
-/* Frees what a file owns. */
+/* Free what a file or segment owns. */
 void catalog_file_release(const ksv_allocator *allocator, catalog_file *file);
+void catalog_segment_release(const ksv_allocator *allocator,
+                             catalog_segment *segment);
+/* Makes `count` extents or parts, all zero, of one that has none. */
+ksv_status catalog_file_make_extents(const ksv_allocator *allocator,
+                                     catalog_file *file, size_t count,
+                                     ksv_error *error);
+ksv_status catalog_segment_make_parts(const ksv_allocator *allocator,
+                                      catalog_segment *segment, size_t count,
+                                      ksv_error *error);
+/* The lengths of all its parts together: above every payload. */
+uint64_t catalog_segment_span(const catalog_segment *segment);
 /* The segment with that id, or NULL. */
 const catalog_segment *catalog_find_segment(const catalog_state *state,
                                             uint64_t id);
@@ -115,8 +162,10 @@ const catalog_file *catalog_find_file(const catalog_state *state,
 #define CATALOG_POINTS_ENDING ".ksz"
 #define CATALOG_NAME_BYTES 32
 
-/* "0000000000000007.ksf" into `name`. */
-void catalog_sidecar_name(uint64_t segment_id, const char *ending,
+/* "0000000000000007.ksf" into `name`. Tables, filters and access points take
+ * their numbers from one row (next_segment_id); what was written together for
+ * one data file has the same. */
+void catalog_sidecar_name(uint64_t id, const char *ending,
                           char name[CATALOG_NAME_BYTES]);
 
 /* Reads the committed state of the index in `directory` without writing

@@ -19,19 +19,15 @@ ksv_status codec_put_file(byte_buffer *out, const catalog_file *file,
 ksv_status codec_put_segment(byte_buffer *out, const catalog_segment *segment,
                              ksv_error *error);
 
-/* Decoding trusts nothing: KSV_ERROR_CORRUPT without a path. `*parameters` and
- * `*file` own their memory after success and are empty after failure. */
+/* Decoding trusts nothing: KSV_ERROR_CORRUPT without a path. What is filled
+ * owns its memory after success and is empty after failure. */
 ksv_status codec_get_parameters(byte_cursor *in, const ksv_allocator *allocator,
                                 catalog_parameters *parameters,
                                 ksv_error *error);
 ksv_status codec_get_file(byte_cursor *in, const ksv_allocator *allocator,
                           catalog_file *file, ksv_error *error);
-ksv_status codec_get_segment(byte_cursor *in, catalog_segment *segment,
-                             ksv_error *error);
-
-/* NULL, or what is wrong with the order of files and segments or with how they
- * refer to each other. */
-const char *codec_check_state(const catalog_state *state);
+ksv_status codec_get_segment(byte_cursor *in, const ksv_allocator *allocator,
+                             catalog_segment *segment, ksv_error *error);
 
 /* The whole state but for its generation. */
 ksv_status codec_put_state(byte_buffer *out, const catalog_state *state,

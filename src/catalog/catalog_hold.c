@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "catalog/catalog_names.h"
+#include "catalog/sidecar_set.h"
 #include "io/atomic_file.h"
 #include "io/file.h"
 
@@ -185,15 +186,19 @@ void hold_release(catalog_hold *hold, bool leave_nothing)
     hold->directory = NULL;
 }
 
+/* Where the ending of a sidecar's name begins. */
+#define SIDECAR_DIGITS 16
+
 static bool is_kept(const char *name, uint64_t generation,
-                    const catalog_state *state)
+                    const sidecar_set *set)
 {
     uint64_t number;
     switch (name_parse(name, &number)) {
     case NAME_COPY:
         return generation != 0 && number == generation;
     case NAME_SIDECAR:
-        return state == NULL || catalog_find_segment(state, number) != NULL;
+        return set == NULL ||
+               sidecar_set_has(set, number, name + SIDECAR_DIGITS);
     case NAME_TEMPORARY:
         return false;
     default:
@@ -201,14 +206,14 @@ static bool is_kept(const char *name, uint64_t generation,
     }
 }
 
-ksv_status hold_clean(const catalog_hold *hold, uint64_t generation,
-                      const catalog_state *state, ksv_error *error)
+static ksv_status clean_but(const catalog_hold *hold, uint64_t generation,
+                            const sidecar_set *set, ksv_error *error)
 {
     name_list list;
     ksv_status status = name_list_read(hold->fs, hold->directory,
                                        &hold->allocator, &list, error);
     for (size_t i = 0; i < list.count; i++) {
-        if (is_kept(list.names[i], generation, state))
+        if (is_kept(list.names[i], generation, set))
             continue;
         ksv_status removed =
             name_remove(hold->fs, hold->directory, list.names[i],
@@ -216,5 +221,18 @@ ksv_status hold_clean(const catalog_hold *hold, uint64_t generation,
         status = status == KSV_OK ? removed : status;
     }
     name_list_release(&list);
+    return status;
+}
+
+ksv_status hold_clean(const catalog_hold *hold, uint64_t generation,
+                      const catalog_state *state, ksv_error *error)
+{
+    if (state == NULL)
+        return clean_but(hold, generation, NULL, error);
+    sidecar_set set;
+    ksv_status status = sidecar_set_open(&set, state, &hold->allocator, error);
+    if (status == KSV_OK)
+        status = clean_but(hold, generation, &set, error);
+    sidecar_set_close(&set);
     return status;
 }

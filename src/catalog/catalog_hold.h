@@ -27,7 +27,7 @@ ksv_status hold_take(catalog_hold *hold, const ksv_file_system *fs,
 void hold_release(catalog_hold *hold, bool leave_nothing);
 
 /* Removes every file of ours but catalog.mdb, the lock, the copy of
- * `generation` and the sidecars of `state`'s segments (NULL: all sidecars
+ * `generation` and the sidecars that `state` names (NULL: all sidecars
  * stay). The first failure is returned, after trying all. */
 ksv_status hold_clean(const catalog_hold *hold, uint64_t generation,
                       const catalog_state *state, ksv_error *error);

@@ -6,6 +6,7 @@
 
 #include "base/coding.h"
 #include "base/error.h"
+#include "catalog/catalog_check.h"
 #include "catalog/catalog_codec.h"
 #include "catalog/lmdb_walker.h"
 #include "hash/hash.h"
@@ -167,9 +168,12 @@ static ksv_status add_segment(record_reader *reader, byte_cursor *in,
                               uint64_t id, ksv_error *error)
 {
     catalog_segment segment;
-    KSV_TRY(codec_get_segment(in, &segment, error));
-    if (segment.id != id)
+    const ksv_allocator *a = &reader->state->allocator;
+    KSV_TRY(codec_get_segment(in, a, &segment, error));
+    if (segment.id != id) {
+        catalog_segment_release(a, &segment);
         return corrupt(error, "has a segment under a wrong id");
+    }
     return catalog_state_add_segment(reader->state, &segment, error);
 }
 
@@ -207,7 +211,7 @@ ksv_status record_reader_finish(record_reader *reader, ksv_error *error)
         return corrupt(error, "has no parameters");
     if (state->file_count != reader->file_count ||
         state->segment_count != reader->segment_count ||
-        codec_check_state(state) != NULL)
+        catalog_check_state(state) != NULL)
         return corrupt(error, "lacks records");
     buffer_clear(&reader->buffer);
     KSV_TRY(codec_put_state(&reader->buffer, state, error));

@@ -19,7 +19,49 @@ void catalog_file_release(const ksv_allocator *allocator, catalog_file *file)
     memory_free_string(allocator, file->given_path);
     memory_free_string(allocator, file->relative_path);
     memory_free(allocator, file->layout, file->layout_bytes);
+    memory_free(allocator, file->extents,
+                file->extent_count * sizeof *file->extents);
     memset(file, 0, sizeof *file);
+}
+
+void catalog_segment_release(const ksv_allocator *allocator,
+                             catalog_segment *segment)
+{
+    memory_free(allocator, segment->parts,
+                segment->part_count * sizeof *segment->parts);
+    memset(segment, 0, sizeof *segment);
+}
+
+ksv_status catalog_file_make_extents(const ksv_allocator *allocator,
+                                     catalog_file *file, size_t count,
+                                     ksv_error *error)
+{
+    file->extents =
+        memory_zalloc_array(allocator, count, sizeof *file->extents);
+    if (file->extents == NULL)
+        return error_set_memory(error);
+    file->extent_count = count;
+    return KSV_OK;
+}
+
+ksv_status catalog_segment_make_parts(const ksv_allocator *allocator,
+                                      catalog_segment *segment, size_t count,
+                                      ksv_error *error)
+{
+    segment->parts =
+        memory_zalloc_array(allocator, count, sizeof *segment->parts);
+    if (segment->parts == NULL)
+        return error_set_memory(error);
+    segment->part_count = count;
+    return KSV_OK;
+}
+
+uint64_t catalog_segment_span(const catalog_segment *segment)
+{
+    uint64_t span = 0;
+    for (size_t i = 0; i < segment->part_count; i++)
+        span += segment->parts[i].length_bytes;
+    return span;
 }
 
 void catalog_state_release(catalog_state *state)
@@ -27,6 +69,8 @@ void catalog_state_release(catalog_state *state)
     const ksv_allocator *a = &state->allocator;
     for (size_t i = 0; i < state->file_count; i++)
         catalog_file_release(a, &state->files[i]);
+    for (size_t i = 0; i < state->segment_count; i++)
+        catalog_segment_release(a, &state->segments[i]);
     memory_free(a, state->files, state->file_capacity * sizeof *state->files);
     memory_free(a, state->segments,
                 state->segment_capacity * sizeof *state->segments);
@@ -54,16 +98,19 @@ ksv_status catalog_state_add_file(catalog_state *state, catalog_file *file,
 }
 
 ksv_status catalog_state_add_segment(catalog_state *state,
-                                     const catalog_segment *segment,
-                                     ksv_error *error)
+                                     catalog_segment *segment, ksv_error *error)
 {
     void *segments = state->segments;
     ksv_status status =
         memory_grow(&state->allocator, &segments, &state->segment_capacity,
                     state->segment_count + 1, sizeof *segment, error);
     state->segments = segments;
-    KSV_TRY(status);
+    if (status != KSV_OK) {
+        catalog_segment_release(&state->allocator, segment);
+        return status;
+    }
     state->segments[state->segment_count++] = *segment;
+    memset(segment, 0, sizeof *segment);
     return KSV_OK;
 }
 
@@ -101,8 +148,8 @@ const catalog_file *catalog_find_file(const catalog_state *state,
     return &state->files[low];
 }
 
-void catalog_sidecar_name(uint64_t segment_id, const char *ending,
+void catalog_sidecar_name(uint64_t id, const char *ending,
                           char name[CATALOG_NAME_BYTES])
 {
-    snprintf(name, CATALOG_NAME_BYTES, "%016" PRIx64 "%s", segment_id, ending);
+    snprintf(name, CATALOG_NAME_BYTES, "%016" PRIx64 "%s", id, ending);
 }

@@ -21,14 +21,9 @@ static size_t wanted_of(const batch_run *run, size_t key)
     return count < most ? count : most;
 }
 
-static size_t file_of(const batch_run *run, const lookup_candidate *candidate)
-{
-    return run->session->snapshot->segments[candidate->segment].file;
-}
-
 static fetch_span span_of(const batch_run *run, const lookup_candidate *c)
 {
-    return record_fetch_span(lookup_record_source(run->session, c->segment),
+    return record_fetch_span(lookup_record_source(run->session, c->file),
                              c->offset);
 }
 
@@ -51,8 +46,7 @@ static ksv_status choose_candidates(batch_run *run, size_t first, size_t *end,
         bytes += more;
         for (size_t i = from; i < until; i++)
             KSV_TRY(batch_add_item(run, run->ordered[i].offset, (uint32_t)i,
-                                   (uint32_t)file_of(run, &run->ordered[i]),
-                                   error));
+                                   run->ordered[i].file, error));
     }
     *end = key;
     *wave_bytes = bytes;
@@ -99,8 +93,7 @@ static void take_mapped(batch_run *run, size_t i, const snapshot_file *file,
                         size_t *left_bytes)
 {
     lookup_candidate *c = &run->ordered[run->items[i].owner];
-    const record_source *source =
-        lookup_record_source(run->session, c->segment);
+    const record_source *source = lookup_record_source(run->session, c->file);
     ksv_receipt *receipt = batch_receipt(run, c->key);
     lookup_candidate there = *c;
     lookup_find_mapped(file, source, &there);

@@ -232,6 +232,9 @@ static ksv_status order_candidates(batch_run *run, ksv_error *error)
     for (size_t i = keys; i > 0; i--)
         starts[i] = starts[i - 1];
     starts[0] = 0;
+    for (size_t i = 0; i < keys; i++)
+        lookup_sort_candidates(run->ordered + starts[i],
+                               starts[i + 1] - starts[i]);
     return KSV_OK;
 }
 

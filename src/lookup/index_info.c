@@ -10,7 +10,7 @@
 #include "io/file.h"
 #include "lookup/index_handle.h"
 #include "scan/record_reader.h"
-#include "segment/segment_merge.h"
+#include "segment/distinct_keys.h"
 
 static ksv_file_state state_of(file_identity identity)
 {
@@ -53,24 +53,16 @@ static ksv_status fill_files(index_snapshot *s, ksv_index_file *files,
 static ksv_status sum_segments(index_snapshot *s, ksv_index_info *info,
                                ksv_error *error)
 {
-    size_t count = s->segment_count;
-    info->segments = count;
-    const catalog_segment **segments =
-        memory_zalloc_array(&s->allocator, count, sizeof *segments);
-    if (segments == NULL)
-        return error_set_memory(error);
-    for (size_t i = 0; i < count; i++) {
+    info->segments = s->segment_count;
+    for (size_t i = 0; i < s->segment_count; i++) {
         const catalog_segment *segment = s->segments[i].facts;
-        segments[i] = segment;
         info->table_bytes += segment->table_bytes;
-        info->filter_bytes += segment->filter_bytes;
-        info->filter_bits += 8 * segment->filter_bytes;
-        info->filter_keys += segment->filter_keys;
+        info->filter_bytes += segment->filter.bytes;
+        info->filter_bits += 8 * segment->filter.bytes;
+        info->filter_keys += segment->filter.keys;
     }
-    ksv_status status = segment_count_distinct(&s->place, segments, count,
-                                               &info->distinct_keys, error);
-    memory_free(&s->allocator, segments, count * sizeof *segments);
-    return status;
+    return distinct_keys_count_all(&s->place, &s->state, &info->distinct_keys,
+                                   error);
 }
 
 static ksv_status fill_info(index_snapshot *s, ksv_index_file *files,
@@ -130,7 +122,7 @@ static ksv_status read_header(index_snapshot *s, void *buffer,
         KSV_TRY(record_layout_header(facts->layout, facts->layout_bytes,
                                      &offset, length, error));
         bool readable =
-            facts->data_kind == DATAFILE_PLAIN || facts->segment_id != 0;
+            facts->data_kind == DATAFILE_PLAIN || facts->points_id != 0;
         if (*length == 0 || !readable)
             continue;
         ksv_receipt receipt;

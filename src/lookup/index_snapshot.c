@@ -10,8 +10,8 @@
 #include "segment/segment_data.h"
 #include "table/table_reader.h"
 
-/* Up to this many data files and their segments keep their descriptors: up to
- * four each, of the 256 that a process can count on everywhere. */
+/* Up to this many data files, and as many segments, keep their descriptors: up
+ * to two each, of the 256 that a process can count on everywhere. */
 #define OPEN_FILES_MAX 60
 
 /* How long the state of a data file is believed within one call. */
@@ -25,26 +25,27 @@ static ksv_status make_places(index_snapshot *s, ksv_error *error)
     const catalog_state *state = &s->state;
     s->files =
         memory_zalloc_array(&s->allocator, state->file_count, sizeof *s->files);
-    s->segments = memory_zalloc_array(&s->allocator, state->file_count,
+    s->segments = memory_zalloc_array(&s->allocator, state->segment_count,
                                       sizeof *s->segments);
     if (s->files == NULL || s->segments == NULL)
         return error_set_memory(error);
-    for (size_t i = 0; i < state->file_count; i++) {
+    if (state->file_count >= SNAPSHOT_DEAD)
+        return error_set(error, KSV_ERROR_UNSUPPORTED, s->directory,
+                         "has more data files than can be looked up in");
+    for (size_t i = 0; i < state->file_count; i++)
         s->files[i].facts = &state->files[i];
-        const catalog_segment *segment =
-            catalog_find_segment(state, state->files[i].segment_id);
-        if (segment == NULL)
-            continue;
-        s->segments[s->segment_count].facts = segment;
-        s->segments[s->segment_count++].file = i;
-    }
+    for (size_t i = 0; i < state->segment_count; i++)
+        s->segments[i].facts = &state->segments[i];
+    s->segment_count = state->segment_count;
     s->place =
         (segment_place){.fs = s->fs,
                         .directory = s->directory,
                         .allocator = &s->allocator,
                         .parameters = &state->parameters,
-                        .reopen_files = state->file_count > OPEN_FILES_MAX,
+                        .reopen_files = state->segment_count > OPEN_FILES_MAX,
                         .random_reads = true};
+    s->data_place = s->place;
+    s->data_place.reopen_files = state->file_count > OPEN_FILES_MAX;
     return KSV_OK;
 }
 
@@ -90,6 +91,15 @@ ksv_status index_snapshot_open(const char *directory,
     return KSV_OK;
 }
 
+static void release_table(index_snapshot *s, snapshot_segment *segment)
+{
+    segment_close_table(&segment->table);
+    part_map_close(&segment->map, &s->allocator);
+    memory_free(&s->allocator, segment->parts,
+                segment->facts->part_count * sizeof *segment->parts);
+    segment->parts = NULL;
+}
+
 static void release_places(index_snapshot *s)
 {
     for (size_t i = 0; s->files != NULL && i < s->state.file_count; i++) {
@@ -98,11 +108,14 @@ static void release_places(index_snapshot *s)
     }
     for (size_t i = 0; i < s->segment_count; i++) {
         segment_close_filter(&s->segments[i].filter);
-        segment_close_table(&s->segments[i].table);
+        release_table(s, &s->segments[i]);
     }
-    size_t count = s->has_state ? s->state.file_count : 0;
-    memory_free(&s->allocator, s->files, count * sizeof *s->files);
-    memory_free(&s->allocator, s->segments, count * sizeof *s->segments);
+    if (!s->has_state)
+        return;
+    memory_free(&s->allocator, s->files,
+                s->state.file_count * sizeof *s->files);
+    memory_free(&s->allocator, s->segments,
+                s->state.segment_count * sizeof *s->segments);
 }
 
 void index_snapshot_close(index_snapshot *snapshot)
@@ -160,7 +173,7 @@ static ksv_status open_filter(index_snapshot *s, snapshot_segment *segment,
         return KSV_OK;
     ksv_error problem;
     error_clear(&problem);
-    ksv_status status = segment_open_filter(&s->place, segment->facts,
+    ksv_status status = segment_open_filter(&s->place, &segment->facts->filter,
                                             &segment->filter, &problem);
     receipt->files_opened++;
     if (status != KSV_OK)
@@ -204,8 +217,32 @@ ksv_status snapshot_filter_failed(index_snapshot *snapshot, size_t segment,
     if (!first)
         return KSV_OK;
     ksv_error named = *problem;
-    segment_error(&snapshot->place, seg->facts, CATALOG_FILTER_ENDING, &named);
+    segment_error(&snapshot->place, seg->facts->filter.id,
+                  CATALOG_FILTER_ENDING, &named);
     warn(snapshot, &named);
+    return KSV_OK;
+}
+
+/* Finds the files of the parts of a segment. */
+static ksv_status place_parts(index_snapshot *s, snapshot_segment *segment,
+                              ksv_error *error)
+{
+    const catalog_segment *facts = segment->facts;
+    const catalog_state *state = &s->state;
+    KSV_TRY(part_map_open(&segment->map, facts->parts, facts->part_count,
+                          &s->allocator, error));
+    segment->parts = memory_zalloc_array(&s->allocator, facts->part_count,
+                                         sizeof *segment->parts);
+    if (segment->parts == NULL)
+        return error_set_memory(error);
+    for (size_t i = 0; i < facts->part_count; i++) {
+        const catalog_part *part = &facts->parts[i];
+        const catalog_file *file =
+            part->is_dead ? NULL : catalog_find_file(state, part->ordinal);
+        segment->parts[i] = (snapshot_part){
+            file != NULL ? (uint32_t)(file - state->files) : SNAPSHOT_DEAD,
+            part->first_offset};
+    }
     return KSV_OK;
 }
 
@@ -214,13 +251,13 @@ static ksv_status open_table(index_snapshot *s, snapshot_segment *segment,
 {
     KSV_TRY(
         segment_open_table(&s->place, segment->facts, &segment->table, error));
-    if (!s->map_files)
-        return KSV_OK;
+    ksv_status status = place_parts(s, segment, error);
     /* What cannot be mapped is read. */
-    ksv_status status = table_map(segment->table.table, error);
-    if (status != KSV_ERROR_MEMORY)
-        return KSV_OK;
-    segment_close_table(&segment->table);
+    if (status == KSV_OK && s->map_files &&
+        table_map(segment->table.table, error) == KSV_ERROR_MEMORY)
+        status = KSV_ERROR_MEMORY;
+    if (status != KSV_OK)
+        release_table(s, segment);
     return status;
 }
 
@@ -377,9 +414,8 @@ static ksv_status open_data(index_snapshot *s, snapshot_file *file,
     KSV_TRY(require_fresh(s, file, since_ns, error));
     if (file->data == NULL) {
         receipt->files_opened++;
-        KSV_TRY(segment_open_data(
-            &s->place, catalog_find_segment(&s->state, file->facts->segment_id),
-            file->facts, file->path, &file->data, error));
+        KSV_TRY(segment_open_data(&s->data_place, file->facts, file->path,
+                                  &file->data, error));
         use_at_random(s, file);
         atomic_store_explicit(&file->ready_data, file->data,
                               memory_order_release);

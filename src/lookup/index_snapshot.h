@@ -17,6 +17,7 @@
 #include "scan/record_fetch.h"
 #include "scan/scan_spec.h"
 #include "segment/data_identity.h"
+#include "segment/part_map.h"
 #include "segment/segment.h"
 
 /* A data file. What is not `facts` is filled when it is first needed. */
@@ -34,10 +35,19 @@ typedef struct snapshot_file {
     _Atomic(datafile *) ready_data; /* published when all of it is there */
 } snapshot_file;
 
+/* Where a part of a segment lies. */
+typedef struct snapshot_part {
+    uint32_t file; /* number of the data file, or SNAPSHOT_DEAD */
+    uint64_t first_offset;
+} snapshot_part;
+
+#define SNAPSHOT_DEAD UINT32_MAX
+
 /* A segment. Filters that cannot be used answer "maybe" to everything. */
 typedef struct snapshot_segment {
     const catalog_segment *facts;
-    size_t file; /* the data file that its payloads are offsets in */
+    part_map map; /* filled with the table, as the parts */
+    snapshot_part *parts;
     segment_filter filter;
     bool filter_unusable;
     segment_table table;
@@ -60,9 +70,10 @@ typedef struct index_snapshot {
     bool has_state;
     scan_spec *spec;
     snapshot_file *files;
-    snapshot_segment *segments; /* in the order of their files */
+    snapshot_segment *segments;
     size_t segment_count;
-    segment_place place;
+    segment_place place; /* of sidecars */
+    segment_place data_place;
     mutex lock;
     bool has_lock;
     bool is_outdated; /* a file that it holds open lies elsewhere by now */

@@ -163,10 +163,8 @@ static ksv_status hold_open(scanner *s, size_t file, size_t *slot,
     datafile_close(s->open[*slot]);
     s->open[*slot] = NULL;
     KSV_TRY(snapshot_path(snapshot, file, &path, error));
-    KSV_TRY(segment_open_data(
-        &snapshot->place,
-        catalog_find_segment(&snapshot->state, facts->segment_id), facts, path,
-        &s->open[*slot], error));
+    KSV_TRY(segment_open_data(&snapshot->data_place, facts, path,
+                              &s->open[*slot], error));
     s->open_file[*slot] = file;
     return KSV_OK;
 }

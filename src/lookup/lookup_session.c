@@ -63,25 +63,54 @@ static ksv_status ask_filter(lookup_session *session, size_t segment,
     return KSV_OK;
 }
 
-bool lookup_take_candidate(void *ctx, uint64_t payload)
+static ksv_status refuse_payload(candidate_sink *sink)
 {
-    candidate_sink *sink = ctx;
+    const index_snapshot *s = sink->session->snapshot;
+    error_set(sink->error, KSV_ERROR_CORRUPT, NULL,
+              "index file is damaged: an entry beyond the end of the data");
+    segment_error(&s->place, s->segments[sink->segment].facts->id,
+                  CATALOG_TABLE_ENDING, sink->error);
+    return KSV_ERROR_CORRUPT;
+}
+
+static ksv_status add_candidate(candidate_sink *sink, uint32_t file,
+                                uint64_t offset)
+{
     lookup_session *session = sink->session;
     if (session->candidate_count == session->candidate_capacity) {
         void *items = session->candidates;
-        sink->status = memory_grow(&session->snapshot->allocator, &items,
-                                   &session->candidate_capacity,
-                                   session->candidate_count + 1,
-                                   sizeof *session->candidates, sink->error);
+        ksv_status status = memory_grow(
+            &session->snapshot->allocator, &items, &session->candidate_capacity,
+            session->candidate_count + 1, sizeof *session->candidates,
+            sink->error);
         session->candidates = items;
-        if (sink->status != KSV_OK)
-            return false;
+        KSV_TRY(status);
     }
     session->candidates[session->candidate_count++] =
-        (lookup_candidate){.offset = payload,
+        (lookup_candidate){.offset = offset,
+                           .file = file,
                            .segment = (uint32_t)sink->segment,
                            .key = sink->key};
-    return true;
+    return KSV_OK;
+}
+
+bool lookup_take_candidate(void *ctx, uint64_t payload)
+{
+    candidate_sink *sink = ctx;
+    const snapshot_segment *segment =
+        &sink->session->snapshot->segments[sink->segment];
+    if (payload >= part_map_span(&segment->map)) {
+        sink->status = refuse_payload(sink);
+        return false;
+    }
+    size_t number = part_map_find(&segment->map, payload);
+    const snapshot_part *part = &segment->parts[number];
+    if (part->file == SNAPSHOT_DEAD)
+        return true;
+    uint64_t position = payload - segment->map.bases[number];
+    sink->status =
+        add_candidate(sink, part->file, part->first_offset + position);
+    return sink->status == KSV_OK;
 }
 
 ksv_status lookup_ask_table(lookup_session *session, size_t segment,
@@ -98,7 +127,7 @@ ksv_status lookup_ask_table(lookup_session *session, size_t segment,
     receipt->table_pages_read += pages;
     receipt->bytes_read += pages * TABLE_PAGE_BYTES;
     if (status != KSV_OK) {
-        segment_error(&s->place, s->segments[segment].facts,
+        segment_error(&s->place, s->segments[segment].facts->id,
                       CATALOG_TABLE_ENDING, error);
         return status;
     }
@@ -119,6 +148,7 @@ static ksv_status collect(lookup_session *session, uint64_t hash,
         KSV_TRY(lookup_ask_table(session, i, hash, 0, receipt, error));
         receipt->false_positives += session->candidate_count == before;
     }
+    lookup_sort_candidates(session->candidates, session->candidate_count);
     return KSV_OK;
 }
 
@@ -128,14 +158,13 @@ static ksv_status require_data(lookup_session *session, ksv_receipt *receipt,
 {
     size_t last = SIZE_MAX;
     for (size_t i = 0; i < session->candidate_count; i++) {
-        size_t segment = session->candidates[i].segment;
-        if (segment == last)
+        size_t file = session->candidates[i].file;
+        if (file == last)
             continue;
-        last = segment;
+        last = file;
         datafile *data;
-        KSV_TRY(snapshot_data(session->snapshot,
-                              session->snapshot->segments[segment].file,
-                              session->start_ns, &data, receipt, error));
+        KSV_TRY(snapshot_data(session->snapshot, file, session->start_ns, &data,
+                              receipt, error));
     }
     return KSV_OK;
 }
@@ -183,14 +212,12 @@ static ksv_status visit_record(lookup_session *session,
     return KSV_OK;
 }
 
-const record_source *lookup_record_source(lookup_session *session,
-                                          size_t segment)
+const record_source *lookup_record_source(lookup_session *session, size_t file)
 {
     index_snapshot *s = session->snapshot;
     record_source *source = &session->source;
-    if (source->file != NULL && session->source_segment == segment)
+    if (source->file != NULL && session->source_file == file)
         return source;
-    size_t file = s->segments[segment].file;
     const catalog_file *facts = s->files[file].facts;
     *source =
         (record_source){.file = snapshot_opened_data(s, file),
@@ -200,7 +227,7 @@ const record_source *lookup_record_source(lookup_session *session,
                         .longest_record_bytes = facts->longest_record_bytes,
                         .records = facts->records};
     record_source_measure(source);
-    session->source_segment = segment;
+    session->source_file = file;
     return source;
 }
 
@@ -227,8 +254,7 @@ static ksv_status fetch_candidate(lookup_session *session,
     const index_snapshot *s = session->snapshot;
     lookup_candidate here = *candidate;
     if (here.bytes == NULL &&
-        lookup_find_mapped(&s->files[s->segments[here.segment].file], source,
-                           &here))
+        lookup_find_mapped(&s->files[here.file], source, &here))
         *cost = (datafile_cost){.reads = 1, .bytes_read = here.size_bytes};
     if (here.bytes == NULL)
         return record_fetch_at(session->fetch, source, here.offset, out, cost,
@@ -245,14 +271,13 @@ static ksv_status try_candidate(lookup_session *session,
                                 ksv_receipt *receipt, ksv_error *error)
 {
     index_snapshot *s = session->snapshot;
-    size_t file = s->segments[candidate->segment].file;
+    size_t file = candidate->file;
     const catalog_file *facts = s->files[file].facts;
     datafile *data = snapshot_opened_data(s, file);
     if (candidate->bytes == NULL)
         KSV_TRY(
             snapshot_data(s, file, session->start_ns, &data, receipt, error));
-    const record_source *source =
-        lookup_record_source(session, candidate->segment);
+    const record_source *source = lookup_record_source(session, file);
     datafile_cost cost = {0, 0, 0};
     fetched_record fetched;
     ksv_status status =

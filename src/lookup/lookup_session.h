@@ -15,6 +15,7 @@
 /* A place where the record of a key may be. */
 typedef struct lookup_candidate {
     uint64_t offset;
+    uint32_t file;
     uint32_t segment;
     uint32_t key; /* of a batch */
     /* What stands in memory of the record's span, or NULL: it has to be read.
@@ -34,7 +35,7 @@ typedef struct lookup_session {
     size_t candidate_capacity;
     /* The last answer of lookup_record_source(); all zero at first. */
     record_source source;
-    size_t source_segment;
+    size_t source_file;
 } lookup_session;
 
 ksv_status lookup_session_open(lookup_session *session,
@@ -67,8 +68,8 @@ void lookup_warn_of_changes(lookup_session *session);
 /* The steps of lookup_key(), for those who take many keys together. */
 uint64_t lookup_hash(const lookup_session *session, ksv_key key);
 
-/* Takes a payload of a table as a candidate of a key; false when memory is out,
- * which `status` tells then. */
+/* Takes a payload of a table as a candidate of a key, unless it is of data that
+ * is gone; false after a failure, which `status` tells then. */
 typedef struct candidate_sink {
     lookup_session *session;
     size_t segment;
@@ -85,10 +86,13 @@ ksv_status lookup_ask_table(lookup_session *session, size_t segment,
                             uint64_t hash, uint32_t key, ksv_receipt *receipt,
                             ksv_error *error);
 
-/* Where the records of a segment are fetched from; valid until the next call.
+/* Puts the candidates of one key into the order of the answer: that of the
+ * files, then of the offsets. */
+void lookup_sort_candidates(lookup_candidate *candidates, size_t count);
+
+/* Where the records of a data file are fetched from; valid until the next call.
  * The data file is NULL before it was opened. */
-const record_source *lookup_record_source(lookup_session *session,
-                                          size_t segment);
+const record_source *lookup_record_source(lookup_session *session, size_t file);
 
 /* Lets the candidate's bytes be those of its file in the address space, if it
  * is there. */

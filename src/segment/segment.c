@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sidecars of a segment: opened, and checked to be the ones expected. */
+/* Sidecars: opened, and checked to be the ones expected. */
 #include "segment/segment.h"
 
 #include <string.h>
@@ -10,24 +10,17 @@
 #include "io/file.h"
 #include "io/reopening_file.h"
 
-static void make_id(const catalog_parameters *parameters, uint64_t segment_id,
-                    uint8_t role, uint8_t id[16])
+void segment_sidecar_id(const catalog_parameters *parameters, uint64_t id,
+                        const char *ending, uint8_t out[16])
 {
     uint8_t seed[16 + 8 + 1 + 1];
     memcpy(seed, parameters->index_id, 16);
-    store_u64(seed + 16, segment_id);
-    seed[24] = role;
+    store_u64(seed + 16, id);
+    seed[24] = (uint8_t)ending[strlen(ending) - 1];
     for (uint8_t half = 0; half < 2; half++) {
         seed[25] = half;
-        store_u64(id + 8 * half, hash_checksum64(seed, sizeof seed));
+        store_u64(out + 8 * half, hash_checksum64(seed, sizeof seed));
     }
-}
-
-void segment_ids(const catalog_parameters *parameters, catalog_segment *segment)
-{
-    make_id(parameters, segment->id, 'f', segment->filter_id);
-    make_id(parameters, segment->id, 't', segment->table_id);
-    make_id(parameters, segment->id, 'p', segment->points_id);
 }
 
 unsigned segment_payload_bits(uint64_t limit)
@@ -38,13 +31,13 @@ unsigned segment_payload_bits(uint64_t limit)
     return bits;
 }
 
-void segment_error(const segment_place *place, const catalog_segment *segment,
-                   const char *ending, ksv_error *error)
+void segment_error(const segment_place *place, uint64_t id, const char *ending,
+                   ksv_error *error)
 {
     if (error == NULL)
         return;
     char name[CATALOG_NAME_BYTES];
-    catalog_sidecar_name(segment->id, ending, name);
+    catalog_sidecar_name(id, ending, name);
     char *path = path_join(place->allocator, place->directory, name);
     error_replace_path(error, path != NULL ? path : name);
     memory_free_string(place->allocator, path);
@@ -55,13 +48,13 @@ void segment_error(const segment_place *place, const catalog_segment *segment,
 }
 
 /* A sidecar that the catalog names has to be there. */
-static ksv_status open_file(const segment_place *place,
-                            const catalog_segment *segment, const char *ending,
-                            ksv_file **file, ksv_error *error)
+static ksv_status open_file(const segment_place *place, uint64_t id,
+                            const char *ending, ksv_file **file,
+                            ksv_error *error)
 {
     *file = NULL;
     char name[CATALOG_NAME_BYTES];
-    catalog_sidecar_name(segment->id, ending, name);
+    catalog_sidecar_name(id, ending, name);
     char *path = path_join(place->allocator, place->directory, name);
     if (path == NULL)
         return error_set_memory(error);
@@ -100,20 +93,22 @@ static bool same_hasher(const ksv_hasher *a, const ksv_hasher *b)
 }
 
 static ksv_status start_filter(const segment_place *place,
-                               const catalog_segment *segment,
+                               const catalog_filter *filter,
                                segment_filter *out, ksv_error *error)
 {
+    uint8_t id[16];
+    segment_sidecar_id(place->parameters, filter->id, CATALOG_FILTER_ENDING,
+                       id);
     KSV_TRY(ksv_filter_open(out->file, place->allocator, &out->filter, error));
     ksv_filter_info info;
     ksv_filter_get_info(out->filter, &info);
     const catalog_parameters *p = place->parameters;
-    KSV_TRY(
-        check_identity(memcmp(info.options.id, segment->filter_id, 16) == 0 &&
-                           info.file_bytes == segment->filter_bytes &&
-                           info.keys == segment->filter_keys &&
-                           info.options.hash_bits == p->hash_bits &&
-                           same_hasher(&info.options.hasher, &p->hasher),
-                       "a filter", error));
+    KSV_TRY(check_identity(memcmp(info.options.id, id, 16) == 0 &&
+                               info.file_bytes == filter->bytes &&
+                               info.keys == filter->keys &&
+                               info.options.hash_bits == p->hash_bits &&
+                               same_hasher(&info.options.hasher, &p->hasher),
+                           "a filter", error));
     if (info.file_bytes > SEGMENT_FILTER_LOAD_BYTES)
         return KSV_OK;
     KSV_TRY(ksv_filter_load(out->filter, error));
@@ -123,15 +118,15 @@ static ksv_status start_filter(const segment_place *place,
 }
 
 ksv_status segment_open_filter(const segment_place *place,
-                               const catalog_segment *segment,
+                               const catalog_filter *filter,
                                segment_filter *out, ksv_error *error)
 {
     *out = (segment_filter){NULL, NULL};
     KSV_TRY(
-        open_file(place, segment, CATALOG_FILTER_ENDING, &out->file, error));
-    ksv_status status = start_filter(place, segment, out, error);
+        open_file(place, filter->id, CATALOG_FILTER_ENDING, &out->file, error));
+    ksv_status status = start_filter(place, filter, out, error);
     if (status != KSV_OK) {
-        segment_error(place, segment, CATALOG_FILTER_ENDING, error);
+        segment_error(place, filter->id, CATALOG_FILTER_ENDING, error);
         segment_close_filter(out);
     }
     return status;
@@ -145,7 +140,9 @@ static ksv_status start_table(const segment_place *place,
     ksv_table_info info;
     ksv_table_get_info(out->table, &info);
     const catalog_parameters *p = place->parameters;
-    return check_identity(memcmp(info.options.id, segment->table_id, 16) == 0 &&
+    uint8_t id[16];
+    segment_sidecar_id(p, segment->id, CATALOG_TABLE_ENDING, id);
+    return check_identity(memcmp(info.options.id, id, 16) == 0 &&
                               info.file_bytes == segment->table_bytes &&
                               info.entries == segment->entries &&
                               info.options.hash_bits == p->hash_bits &&
@@ -158,10 +155,11 @@ ksv_status segment_open_table(const segment_place *place,
                               segment_table *out, ksv_error *error)
 {
     *out = (segment_table){NULL, NULL};
-    KSV_TRY(open_file(place, segment, CATALOG_TABLE_ENDING, &out->file, error));
+    KSV_TRY(
+        open_file(place, segment->id, CATALOG_TABLE_ENDING, &out->file, error));
     ksv_status status = start_table(place, segment, out, error);
     if (status != KSV_OK) {
-        segment_error(place, segment, CATALOG_TABLE_ENDING, error);
+        segment_error(place, segment->id, CATALOG_TABLE_ENDING, error);
         segment_close_table(out);
     }
     return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sidecars of a segment: opened, and checked to be the ones expected. */
+/* Sidecars: opened, and checked to be the ones expected. */
 #ifndef KSV_SEGMENT_SEGMENT_H
 #define KSV_SEGMENT_SEGMENT_H
 
@@ -39,11 +39,11 @@ typedef struct segment_table {
 /* Filters up to this size are read at once and their file is closed. */
 #define SEGMENT_FILTER_LOAD_BYTES (64 * 1024)
 
-/* Open the filter or the table of `segment`. One that is missing, damaged or
+/* Open a filter or the table of `segment`. One that is missing, damaged or
  * belongs to something else is KSV_ERROR_CORRUPT, naming the file and the
  * remedy. */
 ksv_status segment_open_filter(const segment_place *place,
-                               const catalog_segment *segment,
+                               const catalog_filter *filter,
                                segment_filter *out, ksv_error *error);
 ksv_status segment_open_table(const segment_place *place,
                               const catalog_segment *segment,
@@ -51,15 +51,15 @@ ksv_status segment_open_table(const segment_place *place,
 void segment_close_filter(segment_filter *filter);
 void segment_close_table(segment_table *table);
 
-/* Names the sidecar with `ending` in an error that a filter or table gave, and
- * says how to repair it. */
-void segment_error(const segment_place *place, const catalog_segment *segment,
-                   const char *ending, ksv_error *error);
+/* Names the sidecar with that number and ending in an error that a filter or
+ * table gave, and says how to repair it. */
+void segment_error(const segment_place *place, uint64_t id, const char *ending,
+                   ksv_error *error);
 
-/* Fills in the ids that the sidecars of `segment` carry: derived from the index
- * and the number of the segment, so that foreign ones are told apart. */
-void segment_ids(const catalog_parameters *parameters,
-                 catalog_segment *segment);
+/* The id that the sidecar with that number and ending carries: derived from the
+ * index and the number, so that foreign ones are told apart. */
+void segment_sidecar_id(const catalog_parameters *parameters, uint64_t id,
+                        const char *ending, uint8_t out[16]);
 
 /* The bits that a payload below `limit` needs, at least 1. */
 unsigned segment_payload_bits(uint64_t limit);

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads every byte of a segment's sidecars. */
+/* Reads every byte of sidecars. */
 #include "segment/segment_check.h"
+
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "datafile/points_reader.h"
 #include "io/file.h"
+#include "segment/part_map.h"
 
 enum { CHECK_BATCH = 256 };
 
 typedef struct checker {
     const segment_place *place;
     const catalog_segment *segment;
-    uint64_t payload_limit;
+    part_map map;
+    entry_sum *sums; /* of each part */
     ksv_filter *filter;
     ksv_table_iterator *iterator;
     uint64_t entries;
@@ -23,9 +27,11 @@ typedef struct checker {
 static ksv_status corrupt(checker *c, const char *ending, const char *text,
                           ksv_error *error)
 {
+    bool is_filter = strcmp(ending, CATALOG_FILTER_ENDING) == 0;
+    uint64_t id = is_filter ? c->segment->filter.id : c->segment->id;
     error_set(error, KSV_ERROR_CORRUPT, NULL, "index file is damaged: %s",
               text);
-    segment_error(c->place, c->segment, ending, error);
+    segment_error(c->place, id, ending, error);
     return KSV_ERROR_CORRUPT;
 }
 
@@ -39,14 +45,19 @@ static ksv_status next_batch(checker *c, uint64_t *hashes, size_t *count,
         ksv_status status = ksv_table_iterator_next(
             c->iterator, &hashes[*count], &payload, &end, error);
         if (status != KSV_OK) {
-            segment_error(c->place, c->segment, CATALOG_TABLE_ENDING, error);
+            segment_error(c->place, c->segment->id, CATALOG_TABLE_ENDING,
+                          error);
             return status;
         }
         if (end)
             return KSV_OK;
-        if (payload >= c->payload_limit)
+        if (payload >= part_map_span(&c->map))
             return corrupt(c, CATALOG_TABLE_ENDING,
                            "an entry beyond the end of the data", error);
+        size_t part = part_map_find(&c->map, payload);
+        entry_sum_add(&c->sums[part], hashes[*count],
+                      c->segment->parts[part].first_offset + payload -
+                          c->map.bases[part]);
         c->distinct += c->entries == 0 || hashes[*count] != c->last_hash;
         c->last_hash = hashes[*count];
         c->entries++;
@@ -69,10 +80,11 @@ static ksv_status check_entries(checker *c, ksv_error *error)
                                "a key of the table is not in the filter",
                                error);
     }
-    if (c->entries != c->segment->entries)
-        return corrupt(c, CATALOG_TABLE_ENDING, "wrong number of entries",
-                       error);
-    if (c->distinct != c->segment->filter_keys)
+    for (size_t i = 0; i < c->segment->part_count; i++)
+        if (c->sums[i].count != c->segment->parts[i].entries)
+            return corrupt(c, CATALOG_TABLE_ENDING, "wrong number of entries",
+                           error);
+    if (c->distinct != c->segment->filter.keys)
         return corrupt(c, CATALOG_TABLE_ENDING, "wrong number of keys", error);
     return KSV_OK;
 }
@@ -90,51 +102,98 @@ static ksv_status check_table(checker *c, ksv_error *error)
     return status;
 }
 
-static ksv_status check_points(const checker *c, ksv_error *error)
+static ksv_status check_with_filter(checker *c, ksv_error *error)
 {
     const segment_place *place = c->place;
-    if (c->segment->points_bytes == 0)
-        return KSV_OK;
+    const catalog_segment *segment = c->segment;
+    segment_filter filter;
+    KSV_TRY(segment_open_filter(place, &segment->filter, &filter, error));
+    ksv_status status = ksv_filter_load(filter.filter, error);
+    if (status != KSV_OK)
+        segment_error(place, segment->filter.id, CATALOG_FILTER_ENDING, error);
+    c->filter = filter.filter;
+    if (status == KSV_OK)
+        status = check_table(c, error);
+    segment_close_filter(&filter);
+    return status;
+}
+
+ksv_status segment_check(const segment_place *place,
+                         const catalog_segment *segment, entry_sum *sums,
+                         ksv_error *error)
+{
+    const ksv_allocator *a = place->allocator;
+    size_t parts = segment->part_count;
+    checker c = {.place = place, .segment = segment, .sums = sums};
+    KSV_TRY(part_map_open(&c.map, segment->parts, parts, a, error));
+    if (sums == NULL)
+        c.sums = memory_zalloc_array(a, parts, sizeof *c.sums);
+    ksv_status status =
+        c.sums != NULL ? check_with_filter(&c, error) : error_set_memory(error);
+    if (sums == NULL)
+        memory_free(a, c.sums, parts * sizeof *c.sums);
+    part_map_close(&c.map, a);
+    return status;
+}
+
+static ksv_status check_points(const segment_place *place,
+                               const catalog_file *file, ksv_error *error)
+{
     char name[CATALOG_NAME_BYTES];
-    catalog_sidecar_name(c->segment->id, CATALOG_POINTS_ENDING, name);
+    uint8_t id[16];
+    catalog_sidecar_name(file->points_id, CATALOG_POINTS_ENDING, name);
+    segment_sidecar_id(place->parameters, file->points_id,
+                       CATALOG_POINTS_ENDING, id);
     char *path = path_join(place->allocator, place->directory, name);
     if (path == NULL)
         return error_set_memory(error);
     points_reader *points;
-    ksv_status status =
-        points_reader_open(place->fs, path, c->segment->points_id,
-                           place->allocator, &points, error);
+    ksv_status status = points_reader_open(place->fs, path, id,
+                                           place->allocator, &points, error);
     if (status == KSV_OK) {
         const points_info *info = points_reader_info(points);
         status = points_reader_verify(points, error);
-        if (status == KSV_OK && (info->file_bytes != c->segment->points_bytes ||
-                                 info->content_bytes != c->payload_limit))
+        if (status == KSV_OK && (info->file_bytes != file->points_bytes ||
+                                 info->content_bytes != file->content_bytes))
             status = error_set(error, KSV_ERROR_CORRUPT, NULL,
                                "index file is damaged: a size is wrong");
         points_reader_close(points);
     }
     memory_free_string(place->allocator, path);
     if (status != KSV_OK)
-        segment_error(place, c->segment, CATALOG_POINTS_ENDING, error);
+        segment_error(place, file->points_id, CATALOG_POINTS_ENDING, error);
     return status;
 }
 
-ksv_status segment_check(const segment_place *place,
-                         const catalog_segment *segment, uint64_t payload_limit,
-                         ksv_error *error)
+static ksv_status check_filter(const segment_place *place,
+                               const catalog_filter *facts, ksv_error *error)
 {
-    checker c = {
-        .place = place, .segment = segment, .payload_limit = payload_limit};
     segment_filter filter;
-    KSV_TRY(segment_open_filter(place, segment, &filter, error));
+    KSV_TRY(segment_open_filter(place, facts, &filter, error));
     ksv_status status = ksv_filter_load(filter.filter, error);
     if (status != KSV_OK)
-        segment_error(place, segment, CATALOG_FILTER_ENDING, error);
-    c.filter = filter.filter;
-    if (status == KSV_OK)
-        status = check_table(&c, error);
+        segment_error(place, facts->id, CATALOG_FILTER_ENDING, error);
     segment_close_filter(&filter);
-    return status == KSV_OK ? check_points(&c, error) : status;
+    return status;
+}
+
+bool segment_has_filter(const catalog_state *state, uint64_t filter_id)
+{
+    /* A segment shares the number of the filter that it was written with. */
+    const catalog_segment *segment = catalog_find_segment(state, filter_id);
+    return segment != NULL && segment->filter.id == filter_id;
+}
+
+ksv_status segment_check_file(const segment_place *place,
+                              const catalog_state *state,
+                              const catalog_file *file, ksv_error *error)
+{
+    for (size_t i = 0; i < file->extent_count; i++) {
+        const catalog_filter *filter = &file->extents[i].filter;
+        if (!segment_has_filter(state, filter->id))
+            KSV_TRY(check_filter(place, filter, error));
+    }
+    return file->points_id != 0 ? check_points(place, file, error) : KSV_OK;
 }
 
 static bool has_size(const segment_place *place, uint64_t id,
@@ -150,14 +209,30 @@ static bool has_size(const segment_place *place, uint64_t id,
     return found && info.size_bytes == size_bytes;
 }
 
+static bool filter_is_there(const segment_place *place,
+                            const catalog_filter *filter)
+{
+    return has_size(place, filter->id, CATALOG_FILTER_ENDING, filter->bytes);
+}
+
 bool segment_is_there(const segment_place *place,
                       const catalog_segment *segment)
 {
-    return has_size(place, segment->id, CATALOG_FILTER_ENDING,
-                    segment->filter_bytes) &&
+    return filter_is_there(place, &segment->filter) &&
            has_size(place, segment->id, CATALOG_TABLE_ENDING,
-                    segment->table_bytes) &&
-           (segment->points_bytes == 0 ||
-            has_size(place, segment->id, CATALOG_POINTS_ENDING,
-                     segment->points_bytes));
+                    segment->table_bytes);
+}
+
+bool segment_file_is_there(const segment_place *place,
+                           const catalog_state *state, const catalog_file *file)
+{
+    for (size_t i = 0; i < file->extent_count; i++) {
+        const catalog_filter *filter = &file->extents[i].filter;
+        if (!segment_has_filter(state, filter->id) &&
+            !filter_is_there(place, filter))
+            return false;
+    }
+    return file->points_id == 0 ||
+           has_size(place, file->points_id, CATALOG_POINTS_ENDING,
+                    file->points_bytes);
 }

@@ -1,19 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads every byte of a segment's sidecars. */
+/* Reads every byte of sidecars. */
 #ifndef KSV_SEGMENT_SEGMENT_CHECK_H
 #define KSV_SEGMENT_SEGMENT_CHECK_H
 
+#include "segment/entry_sum.h"
 #include "segment/segment.h"
 
-/* Checks the sidecars of `segment`: every checksum, the order and number of
- * entries, that payloads are below `payload_limit`, and that the filter holds
- * every key of the table. KSV_ERROR_CORRUPT names the file. */
+/* Checks table and filter of `segment`: every checksum, the order of entries
+ * and their number in each part, that payloads are inside of the parts, and
+ * that the filter holds every key of the table. KSV_ERROR_CORRUPT names the
+ * file. `sums` (NULL, or as many as parts, all zero) are those of the entries
+ * of each part, with offsets in its file. */
 ksv_status segment_check(const segment_place *place,
-                         const catalog_segment *segment, uint64_t payload_limit,
+                         const catalog_segment *segment, entry_sum *sums,
                          ksv_error *error);
 
-/* Whether the sidecars are there with the sizes that they should have. */
+/* Checks the sidecars that belong to `file` alone: every checksum of its access
+ * points, and of the filters of its extents that are not those of segments. */
+ksv_status segment_check_file(const segment_place *place,
+                              const catalog_state *state,
+                              const catalog_file *file, ksv_error *error);
+
+/* Whether the same sidecars are there with the sizes that they should have. */
 bool segment_is_there(const segment_place *place,
                       const catalog_segment *segment);
+bool segment_file_is_there(const segment_place *place,
+                           const catalog_state *state,
+                           const catalog_file *file);
+
+/* Whether a segment of `state` has that filter for its own. */
+bool segment_has_filter(const catalog_state *state, uint64_t filter_id);
 
 #endif

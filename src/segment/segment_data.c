@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens the data file of a segment, with its access points where it needs them.
- */
+/* Opens a data file, with its access points where it needs them. */
 #include "segment/segment_data.h"
 
 #include "base/error.h"
@@ -28,12 +27,14 @@ static ksv_status missing_points(const char *path, ksv_error *error)
 }
 
 static ksv_status open_compressed(const segment_place *place,
-                                  const catalog_segment *segment,
-                                  const char *path, datafile **out,
-                                  ksv_error *error)
+                                  const catalog_file *file, const char *path,
+                                  datafile **out, ksv_error *error)
 {
     char name[CATALOG_NAME_BYTES];
-    catalog_sidecar_name(segment->id, CATALOG_POINTS_ENDING, name);
+    uint8_t id[16];
+    catalog_sidecar_name(file->points_id, CATALOG_POINTS_ENDING, name);
+    segment_sidecar_id(place->parameters, file->points_id,
+                       CATALOG_POINTS_ENDING, id);
     char *points = path_join(place->allocator, place->directory, name);
     if (points == NULL)
         return error_set_memory(error);
@@ -44,13 +45,12 @@ static ksv_status open_compressed(const segment_place *place,
         place->fs->info(place->fs->ctx, points, &info, &problem);
     if (status != KSV_OK && file_error_is_missing(&problem))
         status = missing_points(points, error);
-    else if (status == KSV_OK && info.size_bytes != segment->points_bytes)
+    else if (status == KSV_OK && info.size_bytes != file->points_bytes)
         status = error_set(error, KSV_ERROR_CORRUPT, points,
                            "index file is damaged: its size is wrong");
     else if (status == KSV_OK)
-        status = datafile_open_compressed(place->fs, path, points,
-                                          segment->points_id, place->allocator,
-                                          out, error);
+        status = datafile_open_compressed(place->fs, path, points, id,
+                                          place->allocator, out, error);
     else if (error != NULL)
         *error = problem;
     memory_free_string(place->allocator, points);
@@ -58,19 +58,17 @@ static ksv_status open_compressed(const segment_place *place,
 }
 
 static ksv_status open_data(const segment_place *place,
-                            const catalog_segment *segment,
                             const catalog_file *file, const char *path,
                             datafile **out, ksv_error *error)
 {
     datafile_kind kind = (datafile_kind)file->data_kind;
-    if (kind == DATAFILE_PLAIN || segment == NULL)
+    if (kind == DATAFILE_PLAIN || file->points_id == 0)
         return datafile_open(place->fs, path, kind, place->allocator, out,
                              error);
-    return open_compressed(place, segment, path, out, error);
+    return open_compressed(place, file, path, out, error);
 }
 
 ksv_status segment_open_data(const segment_place *place,
-                             const catalog_segment *segment,
                              const catalog_file *file, const char *path,
                              datafile **out, ksv_error *error)
 {
@@ -81,7 +79,7 @@ ksv_status segment_open_data(const segment_place *place,
     reopening_file_system_init(&fs, place->fs, place->allocator);
     if (place->reopen_files)
         reopening.fs = &fs.fs;
-    ksv_status status = open_data(&reopening, segment, file, path, out, error);
+    ksv_status status = open_data(&reopening, file, path, out, error);
     if (status != KSV_OK)
         segment_data_error(file, error);
     return status;

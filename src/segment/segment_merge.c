@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The entries of several segments as one ascending stream: a binary heap over
- * one iterator a table. */
+/* The living entries of several segments as one ascending stream: a binary heap
+ * over one iterator a table. */
 #include "segment/segment_merge.h"
 
 #include <string.h>
@@ -14,6 +14,14 @@
 #define MERGE_PAGES 4096
 #define INPUT_MOST_PAGES 32
 
+/* An entry of an input; those with equal hashes are in order of their payload
+ * in the space of all. */
+typedef struct heap_entry {
+    uint64_t hash;
+    uint64_t payload;
+    size_t input;
+} heap_entry;
+
 typedef struct merge_input {
     segment_table table;
     ksv_table_iterator *iterator;
@@ -23,21 +31,23 @@ struct segment_merge {
     segment_place place;
     const catalog_segment *const *segments;
     size_t count;
+    merge_space space;
     merge_input *inputs;
-    merge_entry *heap; /* the smallest entry at 0 */
+    heap_entry *heap; /* the smallest entry at 0 */
     size_t heap_size;
+    uint64_t entries; /* given out */
 };
 
-static bool comes_before(const merge_entry *a, const merge_entry *b)
+static bool comes_before(const heap_entry *a, const heap_entry *b)
 {
     if (a->hash != b->hash)
         return a->hash < b->hash;
-    return a->segment < b->segment;
+    return a->payload < b->payload;
 }
 
 static void sift_down(segment_merge *m, size_t at)
 {
-    merge_entry moving = m->heap[at];
+    heap_entry moving = m->heap[at];
     for (;;) {
         size_t child = 2 * at + 1;
         if (child >= m->heap_size)
@@ -53,16 +63,34 @@ static void sift_down(segment_merge *m, size_t at)
     m->heap[at] = moving;
 }
 
-/* Reads the next entry of input `i` into `entry`. */
-static ksv_status pull(segment_merge *m, size_t i, merge_entry *entry,
-                       bool *end, ksv_error *error)
+static ksv_status corrupt(segment_merge *m, size_t i, const char *text,
+                          ksv_error *error)
 {
-    entry->segment = i;
-    ksv_status status = ksv_table_iterator_next(
-        m->inputs[i].iterator, &entry->hash, &entry->payload, end, error);
-    if (status != KSV_OK)
-        segment_error(&m->place, m->segments[i], CATALOG_TABLE_ENDING, error);
-    return status;
+    error_set(error, KSV_ERROR_CORRUPT, NULL, "index file is damaged: %s",
+              text);
+    segment_error(&m->place, m->segments[i]->id, CATALOG_TABLE_ENDING, error);
+    return KSV_ERROR_CORRUPT;
+}
+
+/* Reads the next living entry of input `i` into `entry`. */
+static ksv_status pull(segment_merge *m, size_t i, heap_entry *entry, bool *end,
+                       ksv_error *error)
+{
+    uint64_t span = part_map_span(&m->space.inputs[i].map);
+    entry->input = i;
+    for (;;) {
+        ksv_status status = ksv_table_iterator_next(
+            m->inputs[i].iterator, &entry->hash, &entry->payload, end, error);
+        if (status != KSV_OK)
+            segment_error(&m->place, m->segments[i]->id, CATALOG_TABLE_ENDING,
+                          error);
+        if (status != KSV_OK || *end)
+            return status;
+        if (entry->payload >= span)
+            return corrupt(m, i, "an entry beyond the end of the data", error);
+        if (merge_space_move(&m->space, i, &entry->payload))
+            return KSV_OK;
+    }
 }
 
 static ksv_status start(segment_merge *m, ksv_error *error)
@@ -102,9 +130,12 @@ ksv_status segment_merge_open(const segment_place *place,
     m->count = count;
     m->inputs = memory_zalloc_array(place->allocator, count, sizeof *m->inputs);
     m->heap = memory_zalloc_array(place->allocator, count, sizeof *m->heap);
-    ksv_status status = m->inputs == NULL || m->heap == NULL
-                            ? error_set_memory(error)
-                            : start(m, error);
+    ksv_status status =
+        merge_space_open(&m->space, segments, count, place->allocator, error);
+    if (status == KSV_OK && (m->inputs == NULL || m->heap == NULL))
+        status = error_set_memory(error);
+    if (status == KSV_OK)
+        status = start(m, error);
     if (status != KSV_OK) {
         segment_merge_close(m);
         return status;
@@ -113,15 +144,35 @@ ksv_status segment_merge_open(const segment_place *place,
     return KSV_OK;
 }
 
+const merge_space *segment_merge_space(const segment_merge *merge)
+{
+    return &merge->space;
+}
+
+/* What the catalog counts has to come out, so that nothing gets lost. */
+static ksv_status finish(const segment_merge *merge, ksv_error *error)
+{
+    if (merge->entries == merge->space.entries)
+        return KSV_OK;
+    error_set(error, KSV_ERROR_CORRUPT, merge->place.directory,
+              "index is damaged: its tables have %llu records, not %llu",
+              (unsigned long long)merge->entries,
+              (unsigned long long)merge->space.entries);
+    error_add_remedy(error, KSV_REMEDY_UPDATE);
+    return KSV_ERROR_CORRUPT;
+}
+
 ksv_status segment_merge_next(segment_merge *merge, merge_entry *entry,
                               bool *end, ksv_error *error)
 {
     *end = merge->heap_size == 0;
     if (*end)
-        return KSV_OK;
-    *entry = merge->heap[0];
+        return finish(merge, error);
+    heap_entry *first = &merge->heap[0];
+    *entry = (merge_entry){first->hash, first->payload};
+    merge->entries++;
     bool input_end;
-    KSV_TRY(pull(merge, entry->segment, &merge->heap[0], &input_end, error));
+    KSV_TRY(pull(merge, first->input, first, &input_end, error));
     if (input_end)
         merge->heap[0] = merge->heap[--merge->heap_size];
     if (merge->heap_size > 0)
@@ -140,44 +191,6 @@ void segment_merge_close(segment_merge *merge)
     }
     memory_free(a, merge->inputs, merge->count * sizeof *merge->inputs);
     memory_free(a, merge->heap, merge->count * sizeof *merge->heap);
+    merge_space_close(&merge->space);
     memory_free(a, merge, sizeof *merge);
-}
-
-static ksv_status count_hashes(segment_merge *merge, uint64_t *distinct,
-                               ksv_error *error)
-{
-    uint64_t last_hash = 0;
-    for (;;) {
-        merge_entry entry;
-        bool end;
-        KSV_TRY(segment_merge_next(merge, &entry, &end, error));
-        if (end)
-            return KSV_OK;
-        *distinct += *distinct == 0 || entry.hash != last_hash;
-        last_hash = entry.hash;
-    }
-}
-
-ksv_status segment_count_distinct(const segment_place *place,
-                                  const catalog_segment *const *segments,
-                                  size_t count, uint64_t *distinct,
-                                  ksv_error *error)
-{
-    uint64_t keys = 0, hashes = 0, hashes_together = 0;
-    *distinct = 0;
-    for (size_t i = 0; i < count; i++) {
-        keys += segments[i]->distinct_keys;
-        hashes += segments[i]->filter_keys;
-    }
-    if (count > 1) {
-        segment_merge *merge;
-        KSV_TRY(segment_merge_open(place, segments, count, &merge, error));
-        ksv_status status = count_hashes(merge, &hashes_together, error);
-        segment_merge_close(merge);
-        KSV_TRY(status);
-        /* What several segments have in common was counted in each. */
-        keys -= hashes - hashes_together;
-    }
-    *distinct = keys;
-    return KSV_OK;
 }

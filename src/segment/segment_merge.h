@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The entries of several segments as one ascending stream. */
+/* The living entries of several segments as one ascending stream. */
 #ifndef KSV_SEGMENT_SEGMENT_MERGE_H
 #define KSV_SEGMENT_SEGMENT_MERGE_H
 
@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "segment/merge_space.h"
 #include "segment/segment.h"
 
 typedef struct merge_entry {
     uint64_t hash;
-    size_t segment; /* position in the array that was given */
-    uint64_t payload;
+    uint64_t payload; /* in the space of the merge */
 } merge_entry;
 
 /* One thread at a time. */
@@ -24,17 +24,13 @@ ksv_status segment_merge_open(const segment_place *place,
                               size_t count, segment_merge **out,
                               ksv_error *error);
 
-/* The next entry by (hash, segment, payload), or `*end`. */
+/* The living parts of all segments. */
+const merge_space *segment_merge_space(const segment_merge *merge);
+
+/* The next entry by (hash, payload), or `*end`. The tables are checked on the
+ * way: KSV_ERROR_CORRUPT names the one that is damaged. */
 ksv_status segment_merge_next(segment_merge *merge, merge_entry *entry,
                               bool *end, ksv_error *error);
 void segment_merge_close(segment_merge *merge);
-
-/* How many different keys several segments hold together: exactly for one
- * segment; keys of different ones count as one when their truncated hashes are
- * equal. */
-ksv_status segment_count_distinct(const segment_place *place,
-                                  const catalog_segment *const *segments,
-                                  size_t count, uint64_t *distinct,
-                                  ksv_error *error);
 
 #endif

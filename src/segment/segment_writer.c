@@ -14,12 +14,12 @@
 #include "table/table_hashes.h"
 #include "table/table_writer.h"
 
-static ksv_status create(const segment_place *place,
-                         const catalog_segment *segment, const char *ending,
-                         atomic_file **file, ksv_error *error)
+static ksv_status create(const segment_place *place, uint64_t id,
+                         const char *ending, atomic_file **file,
+                         ksv_error *error)
 {
     char name[CATALOG_NAME_BYTES];
-    catalog_sidecar_name(segment->id, ending, name);
+    catalog_sidecar_name(id, ending, name);
     return atomic_file_create(place->fs, place->directory, name,
                               place->allocator, file, error);
 }
@@ -45,8 +45,8 @@ static ksv_status write_table(const segment_place *place, entry_sorter *sorter,
     ksv_table_options options = {.hash_bits = p->hash_bits,
                                  .payload_bits = segment->payload_bits,
                                  .hasher = p->hasher};
-    memcpy(options.id, segment->table_id, sizeof options.id);
-    KSV_TRY(create(place, segment, CATALOG_TABLE_ENDING, file, error));
+    segment_sidecar_id(p, segment->id, CATALOG_TABLE_ENDING, options.id);
+    KSV_TRY(create(place, segment->id, CATALOG_TABLE_ENDING, file, error));
     ksv_table_writer *writer;
     ksv_table_info info = {0};
     KSV_TRY(ksv_table_writer_open(atomic_file_handle(*file), &options,
@@ -95,41 +95,42 @@ static ksv_status copy_keys(const segment_place *place,
     return status;
 }
 
-static ksv_status write_filter(const segment_place *place,
-                               const sorter_distinct *distinct,
+static ksv_status write_filter(const segment_place *place, uint64_t hashes,
                                catalog_segment *segment, segment_files *files,
                                ksv_error *error)
 {
     const catalog_parameters *p = place->parameters;
     ksv_filter_options options = {.hash_bits = p->hash_bits,
                                   .hasher = p->hasher};
-    memcpy(options.id, segment->filter_id, sizeof options.id);
-    KSV_TRY(ksv_filter_make_plan(distinct->truncated, p->fpr, p->hash_bits,
-                                 &options.plan, error));
-    KSV_TRY(
-        create(place, segment, CATALOG_FILTER_ENDING, &files->filter, error));
+    segment_sidecar_id(p, segment->id, CATALOG_FILTER_ENDING, options.id);
+    KSV_TRY(ksv_filter_make_plan(hashes, p->fpr, p->hash_bits, &options.plan,
+                                 error));
+    KSV_TRY(create(place, segment->id, CATALOG_FILTER_ENDING, &files->filter,
+                   error));
     ksv_file *file = atomic_file_handle(files->filter);
     ksv_filter_writer *writer;
     KSV_TRY(ksv_filter_writer_open(file, &options, place->allocator, &writer,
                                    error));
     ksv_status status = copy_keys(place, files->table, writer, error);
     if (status == KSV_OK)
-        status = ksv_filter_writer_finish(writer, &segment->filter_keys, error);
+        status = ksv_filter_writer_finish(writer, &segment->filter.keys, error);
     ksv_filter_writer_close(writer);
-    segment->distinct_keys = distinct->whole;
-    segment->filter_bytes = options.plan.file_bytes;
+    segment->filter.id = segment->id;
+    segment->filter.bytes = options.plan.file_bytes;
     return status;
 }
 
 ksv_status segment_write(const segment_place *place, entry_sorter *sorter,
                          uint64_t payload_limit, catalog_segment *segment,
-                         segment_files *files, ksv_error *error)
+                         segment_files *files, uint64_t *distinct_keys,
+                         ksv_error *error)
 {
     segment->payload_bits = segment_payload_bits(payload_limit);
     KSV_TRY(write_table(place, sorter, segment, &files->table, error));
     sorter_distinct distinct;
     entry_sorter_distinct(sorter, &distinct);
-    return write_filter(place, &distinct, segment, files, error);
+    *distinct_keys = distinct.whole;
+    return write_filter(place, distinct.truncated, segment, files, error);
 }
 
 static ksv_status publish_one(atomic_file **file, publish_queue *queue,
@@ -156,13 +157,13 @@ void segment_files_abandon(segment_files *files)
     *files = (segment_files){NULL, NULL, NULL};
 }
 
-void segment_remove(const segment_place *place, uint64_t segment_id)
+void segment_remove(const segment_place *place, uint64_t id)
 {
     static const char *const endings[] = {
         CATALOG_FILTER_ENDING, CATALOG_TABLE_ENDING, CATALOG_POINTS_ENDING};
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         char name[CATALOG_NAME_BYTES];
-        catalog_sidecar_name(segment_id, endings[i], name);
+        catalog_sidecar_name(id, endings[i], name);
         char *path = path_join(place->allocator, place->directory, name);
         if (path != NULL &&
             place->fs->remove(place->fs->ctx, path, NULL) != KSV_OK) {

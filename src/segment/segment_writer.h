@@ -17,11 +17,13 @@ typedef struct segment_files {
 
 /* Writes filter and table of the entries of `sorter`, which is finished and
  * used up by this. `payload_limit` is above every payload. `segment` has its
- * ids (segment_ids()); sizes and counts are filled in. Both become members of
- * `*files`, which are to be published or abandoned, on failure too. */
+ * id; its sizes, counts and filter are filled in, but not its parts. The files
+ * become members of `*files`, which are to be published or abandoned, on
+ * failure too. */
 ksv_status segment_write(const segment_place *place, entry_sorter *sorter,
                          uint64_t payload_limit, catalog_segment *segment,
-                         segment_files *files, ksv_error *error);
+                         segment_files *files, uint64_t *distinct_keys,
+                         ksv_error *error);
 
 /* Hands all files over to be published; on failure what is left of them is to
  * be abandoned. */
@@ -29,7 +31,7 @@ ksv_status segment_files_publish(segment_files *files, publish_queue *queue,
                                  ksv_error *error);
 void segment_files_abandon(segment_files *files);
 
-/* Removes the sidecars of a segment that no catalog names. */
-void segment_remove(const segment_place *place, uint64_t segment_id);
+/* Removes the sidecars with a number that no catalog names. */
+void segment_remove(const segment_place *place, uint64_t id);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares the table of a data file with what the file holds. */
+/* Compares the tables of a data file with what the file holds. */
 #ifndef KSV_VERIFY_DATA_CHECK_H
 #define KSV_VERIFY_DATA_CHECK_H
 
@@ -7,20 +7,23 @@
 
 #include "catalog/catalog.h"
 #include "scan/scan_spec.h"
+#include "segment/entry_sum.h"
 #include "segment/segment.h"
 
 typedef struct data_check {
     const segment_place *place;
     const scan_spec *spec;
+    const catalog_state *state;
     const catalog_file *file;
-    const catalog_segment *segment; /* NULL: none of its records has a key */
+    /* Of its parts in all segments; NULL: not known, a table is damaged. */
+    const entry_sum *entries;
     const char *path;
 } data_check;
 
-/* Scans the file again: every record with a key has to be in the table with its
- * offset, and nothing else; counts, layout and fingerprint have to be those of
- * the catalog. KSV_ERROR_STALE tells the first difference. `*records` is added
- * to. */
+/* Scans the file again: the tables have to hold just the records with keys, and
+ * the filters of its extents all their keys; counts, layout and
+ * content hash have to be those of the catalog. KSV_ERROR_STALE tells what
+ * differs. `*records` is added to. */
 ksv_status data_check_run(const data_check *check, uint64_t *records,
                           ksv_error *error);
 

@@ -11,6 +11,12 @@
 #include "segment/segment_check.h"
 #include "verify/data_check.h"
 
+/* What the tables hold of a data file. */
+typedef struct table_facts {
+    entry_sum entries;
+    bool is_damaged; /* so that it is not known */
+} table_facts;
+
 typedef struct verify_run {
     ksv_verify_options options;
     ksv_allocator allocator;
@@ -19,6 +25,7 @@ typedef struct verify_run {
     catalog_state state;
     scan_spec *spec;
     segment_place place;
+    table_facts *tables; /* of each data file */
     ksv_verify_report *report;
     ksv_error first_problem;
 } verify_run;
@@ -61,21 +68,56 @@ static ksv_status check_catalog(verify_run *run, ksv_error *error)
     return note(run, status, &problem, error);
 }
 
-static ksv_status check_segment(verify_run *run, const catalog_file *file,
+static void join_sums(verify_run *run, const catalog_segment *segment,
+                      const entry_sum *sums, bool is_damaged)
+{
+    for (size_t i = 0; i < segment->part_count; i++) {
+        const catalog_part *part = &segment->parts[i];
+        const catalog_file *file =
+            part->is_dead ? NULL
+                          : catalog_find_file(&run->state, part->ordinal);
+        if (file == NULL)
+            continue;
+        table_facts *facts = &run->tables[file - run->state.files];
+        entry_sum_join(&facts->entries, &sums[i]);
+        facts->is_damaged = facts->is_damaged || is_damaged;
+    }
+}
+
+static ksv_status check_segment(verify_run *run, const catalog_segment *segment,
                                 ksv_error *error)
 {
-    const catalog_segment *segment =
-        catalog_find_segment(&run->state, file->segment_id);
-    if (segment == NULL)
-        return KSV_OK;
+    ksv_error problem;
+    error_clear(&problem);
+    size_t parts = segment->part_count;
+    entry_sum *sums = memory_zalloc_array(&run->allocator, parts, sizeof *sums);
+    if (sums == NULL)
+        return error_set_memory(error);
+    ksv_status status = segment_check(&run->place, segment, sums, &problem);
+    join_sums(run, segment, sums, status != KSV_OK);
+    memory_free(&run->allocator, sums, parts * sizeof *sums);
+    run->report->files_checked += 2;
+    run->report->bytes_checked += segment->filter.bytes + segment->table_bytes;
+    run->report->entries_checked += segment->entries;
+    return note(run, status, &problem, error);
+}
+
+static ksv_status check_sidecars(verify_run *run, const catalog_file *file,
+                                 ksv_error *error)
+{
     ksv_error problem;
     error_clear(&problem);
     ksv_status status =
-        segment_check(&run->place, segment, file->content_bytes, &problem);
-    run->report->files_checked += 2 + (segment->points_bytes > 0);
-    run->report->bytes_checked +=
-        segment->filter_bytes + segment->table_bytes + segment->points_bytes;
-    run->report->entries_checked += segment->entries;
+        segment_check_file(&run->place, &run->state, file, &problem);
+    for (size_t i = 0; i < file->extent_count; i++) {
+        const catalog_filter *filter = &file->extents[i].filter;
+        if (segment_has_filter(&run->state, filter->id))
+            continue;
+        run->report->files_checked++;
+        run->report->bytes_checked += filter->bytes;
+    }
+    run->report->files_checked += file->points_id != 0;
+    run->report->bytes_checked += file->points_bytes;
     return note(run, status, &problem, error);
 }
 
@@ -103,12 +145,14 @@ static ksv_status check_data(verify_run *run, const catalog_file *file,
 {
     ksv_error problem;
     error_clear(&problem);
-    const data_check check = {
-        .place = &run->place,
-        .spec = run->spec,
-        .file = file,
-        .segment = catalog_find_segment(&run->state, file->segment_id),
-        .path = path};
+    const table_facts *facts = &run->tables[file - run->state.files];
+    const data_check check = {.place = &run->place,
+                              .spec = run->spec,
+                              .state = &run->state,
+                              .file = file,
+                              .entries =
+                                  facts->is_damaged ? NULL : &facts->entries,
+                              .path = path};
     ksv_status status =
         data_check_run(&check, &run->report->records_compared, &problem);
     return note(run, status, &problem, error);
@@ -117,7 +161,7 @@ static ksv_status check_data(verify_run *run, const catalog_file *file,
 static ksv_status check_file(verify_run *run, const catalog_file *file,
                              ksv_error *error)
 {
-    KSV_TRY(check_segment(run, file, error));
+    KSV_TRY(check_sidecars(run, file, error));
     char *path;
     KSV_TRY(file_identity_path(run->fs, run->directory, file, &run->allocator,
                                &path, error));
@@ -159,6 +203,14 @@ static ksv_status check_all(verify_run *run, ksv_error *error)
                                  .directory = run->directory,
                                  .allocator = &run->allocator,
                                  .parameters = p};
+    run->tables = memory_zalloc_array(&run->allocator, run->state.file_count,
+                                      sizeof *run->tables);
+    if (run->tables == NULL)
+        return error_set_memory(error);
+    for (size_t i = 0; i < run->state.segment_count; i++) {
+        KSV_TRY(report_progress(run, 0, error));
+        KSV_TRY(check_segment(run, &run->state.segments[i], error));
+    }
     for (size_t i = 0; i < run->state.file_count; i++) {
         KSV_TRY(report_progress(run, i, error));
         KSV_TRY(check_file(run, &run->state.files[i], error));
@@ -175,6 +227,8 @@ static ksv_status verify_all(verify_run *run, ksv_error *error)
     if (status == KSV_OK)
         status = check_all(run, error);
     scan_spec_destroy(run->spec);
+    memory_free(&run->allocator, run->tables,
+                run->state.file_count * sizeof *run->tables);
     catalog_state_release(&run->state);
     return status;
 }

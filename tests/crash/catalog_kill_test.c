@@ -42,12 +42,12 @@ typedef struct scenario {
 
 enum { EXIT_DONE = 0, EXIT_OPEN_FAILED = 3, EXIT_COMMIT_FAILED = 4 };
 
-static void write_sidecar(const char *index, uint64_t id)
+static void write_sidecars(const char *index, const catalog_segment *segment)
 {
     char name[CATALOG_NAME_BYTES];
-    catalog_sidecar_name(id, CATALOG_FILTER_ENDING, name);
+    catalog_sidecar_name(segment->filter.id, CATALOG_FILTER_ENDING, name);
     index_copy_write(index, name, "filter", 6);
-    catalog_sidecar_name(id, CATALOG_TABLE_ENDING, name);
+    catalog_sidecar_name(segment->id, CATALOG_TABLE_ENDING, name);
     index_copy_write(index, name, "table", 5);
 }
 
@@ -65,7 +65,7 @@ static int build(const char *index, const catalog_state *to_commit)
     catalog_state_release(&found);
     sample_copy(to_commit, &state);
     for (size_t i = 0; i < state.segment_count; i++)
-        write_sidecar(index, state.segments[i].id);
+        write_sidecars(index, &state.segments[i]);
     int result = catalog_commit(c, &state, NULL) == KSV_OK ? EXIT_DONE
                                                            : EXIT_COMMIT_FAILED;
     if (result == EXIT_DONE) {

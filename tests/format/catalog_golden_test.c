@@ -44,17 +44,16 @@ static uint8_t *blob(const catalog_state *s, size_t size, uint8_t first)
 
 static void add_indexed_file(catalog_state *s)
 {
+    const ksv_allocator *a = &s->allocator;
     catalog_segment segment = {.id = 5,
+                               .tier = 1,
                                .entries = 1000000,
-                               .distinct_keys = 999999,
-                               .filter_keys = 999998,
-                               .payload_bits = 34,
-                               .filter_bytes = 1437504,
+                               .payload_bits = 37,
                                .table_bytes = 5898240,
-                               .points_bytes = 424242};
-    count_up(segment.filter_id, 16, 0x30);
-    count_up(segment.table_id, 16, 0x50);
-    count_up(segment.points_id, 16, 0xb0);
+                               .filter = {5, 999997, 1437504}};
+    assert_int_equal(catalog_segment_make_parts(a, &segment, 2, NULL), KSV_OK);
+    segment.parts[0] = (catalog_part){2, 0, 1000000007, 10, true};
+    segment.parts[1] = (catalog_part){3, 0, 123456789012, 999990, false};
     assert_int_equal(catalog_state_add_segment(s, &segment, NULL), KSV_OK);
     catalog_file file = {.ordinal = 3,
                          .given_path = text(s, "data/measured.csv"),
@@ -70,11 +69,20 @@ static void add_indexed_file(catalog_state *s)
                          .records_without_key = 2,
                          .bad_records = 1,
                          .longest_record_bytes = 65537,
-                         .segment_id = 5,
+                         .complete_bytes = 123456789000,
+                         .chain_blocks = 117737,
+                         .points_id = 3,
+                         .points_bytes = 424242,
                          .layout = blob(s, 24, 0x80),
                          .layout_bytes = 24};
     count_up(file.fingerprint, 16, 0x70);
     count_up(file.content_hash, 16, 0x90);
+    count_up(file.content_chain, 16, 0xb0);
+    assert_int_equal(catalog_file_make_extents(a, &file, 2, NULL), KSV_OK);
+    file.extents[0] =
+        (catalog_extent){0, 120000000000, 900000, 899999, {3, 899998, 1293824}};
+    file.extents[1] = (catalog_extent){
+        120000000000, 3456789012, 99990, 99990, {4, 99989, 143872}};
     assert_int_equal(catalog_state_add_file(s, &file, NULL), KSV_OK);
 }
 

@@ -79,19 +79,73 @@ static char *random_path(const ksv_allocator *a, uint64_t *seed)
     return path;
 }
 
-static void add_segment(catalog_state *state, uint64_t *seed)
+/* A few stretches of `content_bytes`, one behind the other. */
+static size_t random_stretches(uint64_t content_bytes, uint64_t *seed,
+                               uint64_t firsts[3], uint64_t lengths[3])
+{
+    size_t count = 1 + (size_t)sample_below(seed, 3);
+    uint64_t step = content_bytes / count;
+    for (size_t i = 0; i < count; i++) {
+        firsts[i] = i * step + sample_below(seed, step / 2);
+        lengths[i] = 1 + sample_below(seed, step / 2);
+    }
+    return count;
+}
+
+static catalog_filter random_filter(catalog_state *state, uint64_t keys,
+                                    uint64_t *seed)
+{
+    return (catalog_filter){.id = state->next_segment_id++,
+                            .keys = sample_below(seed, keys + 1),
+                            .bytes = sample_random(seed)};
+}
+
+static void add_extents(catalog_state *state, catalog_file *f, uint64_t *seed)
+{
+    uint64_t firsts[3];
+    uint64_t lengths[3];
+    size_t count = random_stretches(f->content_bytes, seed, firsts, lengths);
+    if (catalog_file_make_extents(&state->allocator, f, count, NULL) != KSV_OK)
+        need(NULL);
+    for (size_t i = 0; i < count; i++) {
+        catalog_extent *e = &f->extents[i];
+        e->first_offset = firsts[i];
+        e->length_bytes = lengths[i];
+        e->entries = 1 + (sample_random(seed) >> 8);
+        e->distinct_keys = sample_below(seed, e->entries + 1);
+        e->filter = random_filter(state, e->distinct_keys, seed);
+    }
+    if (sample_below(seed, 2) == 0) {
+        f->points_id = state->next_segment_id++;
+        f->points_bytes = sample_random(seed);
+    }
+}
+
+/* Covers the extents of a file, and what was a file once. */
+static void add_segment(catalog_state *state, const catalog_file *f,
+                        uint64_t *seed)
 {
     catalog_segment s = {.id = state->next_segment_id++,
-                         .entries = sample_random(seed) >> 8,
-                         .payload_bits = 1 + (unsigned)sample_below(seed, 57),
-                         .filter_bytes = sample_random(seed),
-                         .table_bytes = sample_random(seed),
-                         .points_bytes = sample_random(seed)};
-    s.distinct_keys = sample_below(seed, s.entries + 1);
-    s.filter_keys = sample_below(seed, s.distinct_keys + 1);
-    fill(s.filter_id, sizeof s.filter_id, seed);
-    fill(s.table_id, sizeof s.table_id, seed);
-    fill(s.points_id, sizeof s.points_id, seed);
+                         .tier = (unsigned)sample_below(seed, 256),
+                         .payload_bits = 1,
+                         .table_bytes = sample_random(seed)};
+    size_t count = f->extent_count + 1;
+    if (catalog_segment_make_parts(&state->allocator, &s, count, NULL) !=
+        KSV_OK)
+        need(NULL);
+    for (size_t i = 0; i < count; i++) {
+        catalog_part *part = &s.parts[i];
+        bool is_gone = i == f->extent_count;
+        part->ordinal = is_gone ? f->ordinal + 1 : f->ordinal;
+        part->first_offset = is_gone ? 7 : f->extents[i].first_offset;
+        part->length_bytes = is_gone ? 77 : f->extents[i].length_bytes;
+        part->entries = sample_random(seed) >> 16;
+        part->is_dead = is_gone || sample_below(seed, 4) == 0;
+        s.entries += part->entries;
+    }
+    while ((catalog_segment_span(&s) - 1) >> s.payload_bits != 0)
+        s.payload_bits++;
+    s.filter = random_filter(state, s.entries, seed);
     if (catalog_state_add_segment(state, &s, NULL) != KSV_OK)
         need(NULL);
 }
@@ -105,8 +159,10 @@ static void change_file(catalog_file *f, uint64_t *seed)
     f->device = sample_random(seed);
     fill(f->fingerprint, sizeof f->fingerprint, seed);
     fill(f->content_hash, sizeof f->content_hash, seed);
+    fill(f->content_chain, sizeof f->content_chain, seed);
+    f->chain_blocks = sample_random(seed);
     f->data_kind = (uint32_t)sample_random(seed);
-    f->content_bytes = sample_random(seed);
+    f->complete_bytes = sample_below(seed, f->content_bytes + 1);
     f->records = sample_random(seed) >> 1;
     f->records_without_key = sample_below(seed, f->records + 1);
     f->bad_records = sample_random(seed);
@@ -118,11 +174,13 @@ void sample_add_files(catalog_state *state, uint64_t *seed, size_t count)
     const ksv_allocator *a = &state->allocator;
     for (size_t i = 0; i < count; i++) {
         catalog_file f = {.ordinal = state->next_ordinal};
-        state->next_ordinal += 1 + sample_below(seed, 3);
+        state->next_ordinal += 2 + sample_below(seed, 3);
+        /* The parts of a segment fit 57 bits. */
+        f.content_bytes = 100 + (sample_random(seed) >> 9);
         change_file(&f, seed);
         if (sample_below(seed, 5) != 0) {
-            f.segment_id = state->next_segment_id;
-            add_segment(state, seed);
+            add_extents(state, &f, seed);
+            add_segment(state, &f, seed);
         }
         f.given_path = random_path(a, seed);
         f.relative_path = random_path(a, seed);
@@ -133,12 +191,21 @@ void sample_add_files(catalog_state *state, uint64_t *seed, size_t count)
     }
 }
 
-static void remove_segment(catalog_state *state, uint64_t id)
+/* Its parts die, or the whole segment goes. */
+static void remove_file(catalog_state *state, uint64_t ordinal, uint64_t *seed)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < state->segment_count; i++)
-        if (state->segments[i].id != id)
-            state->segments[kept++] = state->segments[i];
+    bool all = sample_below(seed, 2) == 0;
+    for (size_t i = 0; i < state->segment_count; i++) {
+        catalog_segment *s = &state->segments[i];
+        bool is_of_it = s->parts[0].ordinal == ordinal;
+        for (size_t p = 0; p < s->part_count && is_of_it; p++)
+            s->parts[p].is_dead = true;
+        if (is_of_it && all)
+            catalog_segment_release(&state->allocator, s);
+        else
+            state->segments[kept++] = *s;
+    }
     state->segment_count = kept;
 }
 
@@ -148,7 +215,7 @@ void sample_change(catalog_state *state, uint64_t *seed)
     for (size_t i = 0; i < state->file_count; i++) {
         catalog_file f = state->files[i];
         if (sample_below(seed, 4) == 0) {
-            remove_segment(state, f.segment_id);
+            remove_file(state, f.ordinal, seed);
             catalog_file_release(&state->allocator, &f);
             continue;
         }
@@ -185,12 +252,17 @@ void sample_copy(const catalog_state *from, catalog_state *to)
         f.relative_path = need(
             memory_copy_string(a, f.relative_path, strlen(f.relative_path)));
         f.layout = copy_bytes(a, f.layout, f.layout_bytes);
+        f.extents =
+            copy_bytes(a, f.extents, f.extent_count * sizeof *f.extents);
         if (catalog_state_add_file(to, &f, NULL) != KSV_OK)
             need(NULL);
     }
-    for (size_t i = 0; i < from->segment_count; i++)
-        if (catalog_state_add_segment(to, &from->segments[i], NULL) != KSV_OK)
+    for (size_t i = 0; i < from->segment_count; i++) {
+        catalog_segment s = from->segments[i];
+        s.parts = copy_bytes(a, s.parts, s.part_count * sizeof *s.parts);
+        if (catalog_state_add_segment(to, &s, NULL) != KSV_OK)
             need(NULL);
+    }
 }
 
 static bool equal_bytes(const void *a, const void *b, size_t size)
@@ -211,6 +283,25 @@ static bool equal_parameters(const catalog_parameters *a,
            equal_bytes(a->watch, b->watch, a->watch_bytes);
 }
 
+static bool equal_filters(const catalog_filter *a, const catalog_filter *b)
+{
+    return a->id == b->id && a->keys == b->keys && a->bytes == b->bytes;
+}
+
+static bool equal_extents(const catalog_file *a, const catalog_file *b)
+{
+    for (size_t i = 0; i < a->extent_count; i++) {
+        const catalog_extent *x = &a->extents[i];
+        const catalog_extent *y = &b->extents[i];
+        if (x->first_offset != y->first_offset ||
+            x->length_bytes != y->length_bytes || x->entries != y->entries ||
+            x->distinct_keys != y->distinct_keys ||
+            !equal_filters(&x->filter, &y->filter))
+            return false;
+    }
+    return true;
+}
+
 static bool equal_files(const catalog_file *a, const catalog_file *b)
 {
     return a->ordinal == b->ordinal &&
@@ -226,23 +317,35 @@ static bool equal_files(const catalog_file *a, const catalog_file *b)
            a->records_without_key == b->records_without_key &&
            a->bad_records == b->bad_records &&
            a->longest_record_bytes == b->longest_record_bytes &&
-           a->segment_id == b->segment_id &&
+           memcmp(a->content_chain, b->content_chain, 16) == 0 &&
+           a->chain_blocks == b->chain_blocks &&
+           a->complete_bytes == b->complete_bytes &&
+           a->points_id == b->points_id && a->points_bytes == b->points_bytes &&
+           a->extent_count == b->extent_count && equal_extents(a, b) &&
            a->layout_bytes == b->layout_bytes &&
            equal_bytes(a->layout, b->layout, a->layout_bytes);
 }
 
+static bool equal_parts(const catalog_segment *a, const catalog_segment *b)
+{
+    for (size_t i = 0; i < a->part_count; i++) {
+        const catalog_part *x = &a->parts[i];
+        const catalog_part *y = &b->parts[i];
+        if (x->ordinal != y->ordinal || x->first_offset != y->first_offset ||
+            x->length_bytes != y->length_bytes || x->entries != y->entries ||
+            x->is_dead != y->is_dead)
+            return false;
+    }
+    return true;
+}
+
 static bool equal_segments(const catalog_segment *a, const catalog_segment *b)
 {
-    return a->id == b->id && a->entries == b->entries &&
-           a->distinct_keys == b->distinct_keys &&
-           a->filter_keys == b->filter_keys &&
+    return a->id == b->id && a->tier == b->tier && a->entries == b->entries &&
            a->payload_bits == b->payload_bits &&
-           memcmp(a->filter_id, b->filter_id, 16) == 0 &&
-           memcmp(a->table_id, b->table_id, 16) == 0 &&
-           a->filter_bytes == b->filter_bytes &&
-           a->points_bytes == b->points_bytes &&
-           memcmp(a->points_id, b->points_id, 16) == 0 &&
-           a->table_bytes == b->table_bytes;
+           a->table_bytes == b->table_bytes &&
+           equal_filters(&a->filter, &b->filter) &&
+           a->part_count == b->part_count && equal_parts(a, b);
 }
 
 bool sample_equal(const catalog_state *a, const catalog_state *b)

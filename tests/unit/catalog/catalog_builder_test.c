@@ -148,7 +148,8 @@ static void test_clean_keeps_what_is_named_and_what_is_not_ours(void **ctx)
     open_index(f);
     assert_int_equal(catalog_commit(f->c, &f->state, &f->error), KSV_OK);
     char kept[CATALOG_NAME_BYTES];
-    catalog_sidecar_name(f->state.segments[0].id, CATALOG_FILTER_ENDING, kept);
+    catalog_sidecar_name(f->state.segments[0].filter.id, CATALOG_FILTER_ENDING,
+                         kept);
     static const char *const removed[] = {
         "00000000000000ff.ksf", "00000000000000ff.kst",
         "00000000000000ff.ksc", "0000000000000001.ksf.tmp",

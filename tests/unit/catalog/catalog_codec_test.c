@@ -125,14 +125,65 @@ static void test_states_that_cannot_be(void **unused)
     REFUSED(s.files[0].records_without_key = s.files[0].records + 1);
     REFUSED(s.files[1].ordinal = s.files[0].ordinal);
     REFUSED(s.next_ordinal = s.files[5].ordinal);
-    REFUSED(s.files[0].segment_id = s.next_segment_id);
+    REFUSED(s.files[0].complete_bytes = s.files[0].content_bytes + 1);
+    REFUSED(s.files[0].points_id = s.next_segment_id);
     REFUSED(s.segments[0].id = 0);
     REFUSED(s.segments[1].id = s.segments[0].id);
-    REFUSED(s.next_segment_id = s.segments[s.segment_count - 1].id);
+    REFUSED(s.next_segment_id = s.segments[s.segment_count - 1].filter.id);
     REFUSED(s.segments[0].payload_bits = 0);
     REFUSED(s.segments[0].payload_bits = 58);
-    REFUSED(s.segments[0].distinct_keys = s.segments[0].entries + 1);
-    REFUSED(s.segments[0].filter_keys = s.segments[0].distinct_keys + 1);
+    REFUSED(s.segments[0].tier = 256);
+    REFUSED(s.segments[0].filter.id = 0);
+    REFUSED(s.segments[0].filter.keys = s.segments[0].entries + 1);
+}
+
+/* The first file that has extents, which is there by the macro above. */
+static catalog_file *file_with_extents(catalog_state *s)
+{
+    for (size_t i = 0; i < s->file_count; i++)
+        if (s->files[i].extent_count > 0)
+            return &s->files[i];
+    fail_msg("no file has extents");
+    return NULL;
+}
+
+static void test_extents_that_cannot_be(void **unused)
+{
+    (void)unused;
+    REFUSED(file_with_extents(&s)->extents[0].length_bytes = 0);
+    REFUSED(file_with_extents(&s)->extents[0].length_bytes = UINT64_MAX);
+    REFUSED(file_with_extents(&s)->extents[0].first_offset =
+                file_with_extents(&s)->content_bytes);
+    REFUSED(file_with_extents(&s)->extents[0].entries = 0);
+    REFUSED(file_with_extents(&s)->extents[0].distinct_keys =
+                file_with_extents(&s)->extents[0].entries + 1);
+    REFUSED(file_with_extents(&s)->extents[0].filter.id = 0);
+    REFUSED(file_with_extents(&s)->extents[0].filter.id = s.next_segment_id);
+    REFUSED(file_with_extents(&s)->extents[0].filter.keys =
+                file_with_extents(&s)->extents[0].distinct_keys + 1);
+}
+
+static void test_parts_that_cannot_be(void **unused)
+{
+    (void)unused;
+    REFUSED(s.segments[0].parts[0].length_bytes = 0);
+    REFUSED(s.segments[0].parts[0].length_bytes = UINT64_MAX);
+    REFUSED(s.segments[0].parts[0].ordinal += 2);
+    REFUSED(s.segments[0].parts[0].entries++);
+    REFUSED(s.segments[0].payload_bits -= 2);
+    /* A living part is of a file that is there, and inside of it. */
+    REFUSED({
+        size_t last = s.segments[0].part_count - 1;
+        s.segments[0].parts[last].is_dead = false;
+    });
+    REFUSED({
+        s.segments[0].parts[0].is_dead = false;
+        s.segments[0].parts[0].first_offset = UINT64_MAX >> 1;
+    });
+    REFUSED({
+        size_t last = s.segments[0].part_count - 1;
+        s.segments[0].parts[last] = s.segments[0].parts[0];
+    });
 }
 
 int main(void)
@@ -142,6 +193,8 @@ int main(void)
         cmocka_unit_test(test_every_cut_is_refused),
         cmocka_unit_test(test_changed_bytes_do_no_harm),
         cmocka_unit_test(test_states_that_cannot_be),
+        cmocka_unit_test(test_extents_that_cannot_be),
+        cmocka_unit_test(test_parts_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* How many different keys segments hold together. */
+#include "segment/distinct_keys.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "segment/segment_merge.h"
+
+/* The extents that segments cover. */
+typedef struct extent_sums {
+    size_t extents;
+    uint64_t keys;
+    uint64_t hashes;
+} extent_sums;
+
+static void add_extents(extent_sums *sums, const catalog_file *file,
+                        const catalog_part *part)
+{
+    for (size_t i = 0; file != NULL && i < file->extent_count; i++) {
+        const catalog_extent *extent = &file->extents[i];
+        if (extent->first_offset < part->first_offset ||
+            extent->first_offset - part->first_offset >= part->length_bytes)
+            continue;
+        sums->extents++;
+        sums->keys += extent->distinct_keys;
+        sums->hashes += extent->filter.keys;
+    }
+}
+
+static ksv_status count_hashes(const segment_place *place,
+                               const catalog_segment *const *segments,
+                               size_t count, uint64_t *distinct,
+                               ksv_error *error)
+{
+    segment_merge *merge;
+    uint64_t last_hash = 0;
+    bool end = false;
+    *distinct = 0;
+    KSV_TRY(segment_merge_open(place, segments, count, &merge, error));
+    ksv_status status = KSV_OK;
+    while (status == KSV_OK && !end) {
+        merge_entry entry;
+        status = segment_merge_next(merge, &entry, &end, error);
+        if (status != KSV_OK || end)
+            break;
+        *distinct += *distinct == 0 || entry.hash != last_hash;
+        last_hash = entry.hash;
+    }
+    segment_merge_close(merge);
+    return status;
+}
+
+static bool has_dead_parts(const catalog_segment *segment)
+{
+    for (size_t i = 0; i < segment->part_count; i++)
+        if (segment->parts[i].is_dead)
+            return true;
+    return false;
+}
+
+ksv_status distinct_keys_count(const segment_place *place,
+                               const catalog_state *state,
+                               const catalog_segment *const *segments,
+                               size_t count, uint64_t *distinct,
+                               ksv_error *error)
+{
+    merge_space space;
+    extent_sums sums = {0, 0, 0};
+    uint64_t together;
+    *distinct = 0;
+    ksv_status status =
+        merge_space_open(&space, segments, count, place->allocator, error);
+    for (size_t i = 0; status == KSV_OK && i < space.part_count; i++)
+        add_extents(&sums, catalog_find_file(state, space.parts[i].ordinal),
+                    &space.parts[i]);
+    merge_space_close(&space);
+    KSV_TRY(status);
+    *distinct = sums.keys;
+    if (sums.extents <= 1)
+        return KSV_OK;
+    if (count == 1 && !has_dead_parts(segments[0]))
+        together = segments[0]->filter.keys;
+    else
+        KSV_TRY(count_hashes(place, segments, count, &together, error));
+    /* What several extents have in common was counted in each. */
+    *distinct -= sums.hashes - together;
+    return KSV_OK;
+}
+
+ksv_status distinct_keys_count_all(const segment_place *place,
+                                   const catalog_state *state,
+                                   uint64_t *distinct, ksv_error *error)
+{
+    size_t count = state->segment_count;
+    const catalog_segment **segments =
+        memory_zalloc_array(place->allocator, count, sizeof *segments);
+    if (segments == NULL)
+        return error_set_memory(error);
+    for (size_t i = 0; i < count; i++)
+        segments[i] = &state->segments[i];
+    ksv_status status =
+        distinct_keys_count(place, state, segments, count, distinct, error);
+    memory_free(place->allocator, segments, count * sizeof *segments);
+    return status;
+}
