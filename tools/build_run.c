@@ -107,6 +107,9 @@ bool build_request_take(build_request *request, command_line *cli, int id,
         return cli_parse_size(cli, "--memory", value, &options->memory_bytes);
     case 'j':
         return take_threads(options, cli, value);
+    case BUILD_NO_MERGE:
+        options->no_merge = true;
+        return true;
     case BUILD_FILES_FROM:
         return take_files_from(request, cli, value);
     case '0':
@@ -114,6 +117,9 @@ bool build_request_take(build_request *request, command_line *cli, int id,
         return true;
     case BUILD_PROGRESS:
         return take_progress(request, cli, value);
+    case BUILD_APPEND_ONLY:
+        options->append_only = true;
+        return true;
     case BUILD_WAIT:
         return take_wait(options, cli, value);
     case CLI_INDEX:
@@ -212,12 +218,14 @@ static bool is_told(const told_problems *told, const ksv_error *error)
 }
 
 static int finish(const told_problems *told, ksv_status status,
-                  const ksv_error *error)
+                  const ksv_error *error, bool is_committed)
 {
     if (status == KSV_OK)
         return 0;
     if (status == KSV_ERROR_CANCELLED && interrupt_signal() != 0) {
-        message_text("stopped; the index is as it was before");
+        message_text(is_committed ? "stopped while segments were merged; the "
+                                    "index has all that was indexed"
+                                  : "stopped; the index is as it was before");
         return 128 + interrupt_signal();
     }
     if (!is_told(told, error))
@@ -240,7 +248,7 @@ int build_request_run(build_request *request, command_line *cli, build_fn build)
     ksv_status status = build(cli->index_directory, request->files,
                               request->file_count, options, &report, &error);
     progress_close(&progress);
-    int exit_status = finish(&told, status, &error);
+    int exit_status = finish(&told, status, &error, report.committed);
     bool has_done =
         report.files_indexed + report.files_unchanged + report.files_dropped >
         0;

@@ -31,7 +31,9 @@ enum {
     BUILD_MEMORY,
     BUILD_FILES_FROM,
     BUILD_PROGRESS,
-    BUILD_WAIT
+    BUILD_WAIT,
+    BUILD_NO_MERGE,
+    BUILD_APPEND_ONLY
 };
 
 /* The options that both verbs have, for their tables. */
@@ -45,11 +47,15 @@ enum {
         {BUILD_UNIQUE, "unique", NULL, "a key seen twice is an error"},     \
         {BUILD_MEMORY, "memory", "SIZE", "bound on memory (default 1G)"},   \
         {'j', "threads", "N", "default: all processors"},                   \
+        {BUILD_NO_MERGE, "no-merge", NULL,                                  \
+         "leave segments as they are written"},                             \
         {BUILD_FILES_FROM, "files-from", "FILE",                            \
          "more data files, one a line (-: stdin)"},                         \
         {'0', "null", NULL, "the names in FILE end with NUL"},              \
         {BUILD_PROGRESS, "progress", "WHEN",                                \
          "auto (default: on a terminal), always, never"},                   \
+        {BUILD_APPEND_ONLY, "append-only", NULL,                            \
+         "believe that files have only grown"},                             \
         {BUILD_WAIT, "wait", "[SECONDS]",                                   \
          "until another build has ended, not fail"},                        \
     {                                                                       \

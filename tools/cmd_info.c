@@ -79,6 +79,15 @@ static bool print_json_pattern(void *ctx, const char *pattern)
     return true;
 }
 
+/* Up to the highest tier that holds a segment. */
+static size_t tier_count(const ksv_index_info *info)
+{
+    size_t count = KSV_INFO_TIERS;
+    while (count > 0 && info->tier_segments[count - 1] == 0)
+        count--;
+    return count;
+}
+
 static void print_json(output *out, const ksv_index_info *info)
 {
     char fpr[TEXT_SHORT_BYTES];
@@ -100,7 +109,14 @@ static void print_json(output *out, const ksv_index_info *info)
     json_add_number(out, false, "index_bytes", info->index_bytes);
     json_add_number(out, false, "table_bytes", info->table_bytes);
     json_add_number(out, false, "filter_bytes", info->filter_bytes);
+    json_add_number(out, false, "file_filter_bytes", info->file_filter_bytes);
     json_add_number(out, false, "segments", info->segments);
+    output_add_text(out, ",\"tiers\":[");
+    for (size_t i = 0; i < tier_count(info); i++)
+        output_add_format(out, "%s%" PRIu64, i > 0 ? "," : "",
+                          info->tier_segments[i]);
+    output_add_text(out, "]");
+    json_add_number(out, false, "dead_records", info->dead_records);
     output_add_text(out, ",\"files\":[");
     for (size_t i = 0; i < info->file_count; i++) {
         if (i > 0)
@@ -121,6 +137,30 @@ static void print_escaped(output *out, const char *text)
 static void print_label(output *out, const char *label)
 {
     output_add_format(out, "%-15s", label);
+}
+
+static void print_segments(output *out, const ksv_index_info *info)
+{
+    char size[TEXT_SHORT_BYTES];
+    size_t tiers = tier_count(info);
+    if (info->file_filter_bytes > 0) {
+        print_label(out, "  file filters");
+        output_add_format(
+            out, "%s\n",
+            text_format_size(size, (double)info->file_filter_bytes));
+    }
+    print_label(out, "  segments");
+    output_add_format(out, "%" PRIu64, info->segments);
+    for (size_t i = 0; i < tiers && tiers > 1; i++)
+        output_add_format(out, "%s%" PRIu64 " in tier %zu", i > 0 ? ", " : " (",
+                          info->tier_segments[i], i);
+    output_add_format(out, "%s, generation %" PRIu64 "\n", tiers > 1 ? ")" : "",
+                      info->generation);
+    if (info->dead_records > 0) {
+        print_label(out, "  dead records");
+        output_add_format(out, "%" PRIu64 ", until a merge drops them\n",
+                          info->dead_records);
+    }
 }
 
 static void print_sizes(output *out, const ksv_index_info *info)
@@ -150,9 +190,7 @@ static void print_sizes(output *out, const ksv_index_info *info)
                       text_format_size(size, (double)info->filter_bytes),
                       (double)info->filter_bits * per_key,
                       text_format_shortest(fpr, info->fpr));
-    print_label(out, "  segments");
-    output_add_format(out, "%" PRIu64 ", generation %" PRIu64 "\n",
-                      info->segments, info->generation);
+    print_segments(out, info);
 }
 
 static bool print_pattern(void *ctx, const char *pattern)

@@ -26,7 +26,7 @@ typedef enum ksv_organisation {
 
 /* How far a build has come. */
 typedef struct ksv_progress {
-    const char *file;  /* being read, as given */
+    const char *file;  /* being read, as given; "" while segments are merged */
     size_t files_done; /* of files_total */
     size_t files_total;
     uint64_t bytes_done; /* of bytes_total, as they lie on disk */
@@ -37,7 +37,8 @@ typedef struct ksv_progress {
 
 /* Called a few times a second from a thread of the build, never from two at
  * once. Returning false stops the build with KSV_ERROR_CANCELLED; the index
- * stays as it was. */
+ * stays as it was, or, when `committed` of the report is true, only segments
+ * were not merged any more. */
 typedef bool (*ksv_progress_fn)(void *ctx, const ksv_progress *progress);
 
 /* Called for each data file that cannot be indexed (`is_warning` false) and for
@@ -62,6 +63,12 @@ typedef struct ksv_build_options {
     bool skip_bad_records;        /* count and report, not stop */
     bool ignore_trailing_garbage; /* after the last gzip member */
     bool keep_missing;            /* update: vanished files stay */
+    bool no_merge;                /* segments stay as they were written */
+    /* The caller promises that data files which have grown are otherwise as
+     * they were: then only samples of what was there before are looked at.
+     * Without it all of that is read and compared, before what is new is
+     * indexed. */
+    bool append_only;
     /* Patterns of data files as the user gave them, kept in the index: files
      * that match now are indexed, files that match later by ksv_update()
      * without files. In a name '*' stands for any bytes, '?' for one, "[a-z]"
@@ -116,7 +123,8 @@ typedef struct ksv_build_report {
     uint64_t index_bytes;
     uint64_t table_bytes;
     uint64_t filter_bytes;
-    uint64_t filter_keys; /* summed over the filters */
+    uint64_t filter_keys; /* summed over the filters that lookups ask */
+    size_t segments;
 } ksv_build_report;
 
 /* Makes the index in `directory`, or extends it: indexes each file of `files`
@@ -126,8 +134,14 @@ typedef struct ksv_build_report {
  * the others are committed, each failure is told to `problem`, and the status
  * of the first is returned.
  *
- * `report` may be NULL. KSV_ERROR_BUSY when another build runs
- * and does not end in time,
+ * Afterwards, unless `no_merge`, segments are merged, so that a lookup asks a
+ * number of them that grows with the logarithm of the number of files only; a
+ * segment is rewritten when a quarter of its entries is of data that is gone.
+ * Each merge is a transaction of its own. A failure in one is returned as well;
+ * the index has all that was indexed (`committed` of the report).
+ *
+ * `report` may be NULL. KSV_ERROR_BUSY when another build runs and does not end
+ * in time,
  * KSV_ERROR_MISMATCH when `options` contradict the index. Any number of readers
  * may work during a build. */
 KSV_API KSV_CHECK_RESULT ksv_status ksv_build(const char *directory,

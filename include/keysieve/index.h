@@ -178,6 +178,9 @@ typedef struct ksv_index_file {
     ksv_file_state state;
 } ksv_index_file;
 
+/* Segments are merged in tiers: 16 of one into one of the next. */
+#define KSV_INFO_TIERS 8
+
 typedef struct ksv_index_info {
     uint64_t generation;
     uint64_t records; /* those without key included */
@@ -195,8 +198,12 @@ typedef struct ksv_index_info {
     uint64_t table_bytes;
     uint64_t filter_bytes;
     uint64_t filter_bits; /* of the blocks alone */
-    uint64_t filter_keys; /* summed over the filters */
+    uint64_t filter_keys; /* summed over the filters that lookups ask */
+    /* Of filters that files have beside those. */
+    uint64_t file_filter_bytes;
     uint64_t segments;
+    uint64_t tier_segments[KSV_INFO_TIERS]; /* the last one: and above */
+    uint64_t dead_records; /* in the tables, of data that is gone */
     size_t file_count;
     const ksv_index_file *files; /* file_count, in order */
 } ksv_index_info;

@@ -8,6 +8,7 @@
 #include "build/file_builder.h"
 #include "build/file_window.h"
 #include "build/state_edit.h"
+#include "build/state_growth.h"
 #include "datafile/datafile.h"
 #include "io/processors.h"
 #include "io/publish_queue.h"
@@ -46,11 +47,15 @@ static void count_file(build_run *run, const built_file *built)
 {
     ksv_build_report *report = run->report;
     const catalog_file *file = &built->file;
+    const file_growth *growth = &built->growth;
     report->files_indexed++;
-    report->records += file->records;
-    report->records_without_key += file->records_without_key;
+    report->records += growth->is_grown ? growth->records : file->records;
+    report->records_without_key += growth->is_grown
+                                       ? growth->records_without_key
+                                       : file->records_without_key;
     report->bad_records += file->bad_records;
-    report->data_bytes += file->size_bytes;
+    report->data_bytes +=
+        growth->is_grown ? growth->read_bytes : file->size_bytes;
     remember_place(&report->first_without_key, file->given_path,
                    built->first_without_key);
     remember_place(&report->first_bad, file->given_path, built->first_bad);
@@ -104,8 +109,12 @@ static ksv_status put_file(files_run *f, const planned_file *planned,
     warn_of_oddities(run, built);
     run->dirty = true;
     ksv_status status = KSV_OK;
-    if (built->file.extent_count > 0)
+    if (built->segment.part_count > 0)
         status = remember_id(run, built->id, error);
+    if (status == KSV_OK && built->growth.is_grown)
+        status =
+            state_growth_apply(&run->state, &f->builder.place,
+                               run->first_new_id, planned->known, built, error);
     if (status == KSV_OK)
         status = segment_files_publish(&built->sidecars, f->queue, error);
     if (status != KSV_OK) {
@@ -146,6 +155,7 @@ static ksv_status do_planned(files_run *f, const planned_file *planned,
     build_run *run = f->run;
     switch (planned->action) {
     case PLAN_INDEX:
+    case PLAN_EXTEND:
         return index_file(f, planned, error);
     case PLAN_KEEP:
     case PLAN_REFRESH:
@@ -187,7 +197,7 @@ ksv_status build_run_files(build_run *run, ksv_error *error)
                     .threads = threads > 0 ? threads : processor_count()}};
     size_t files = 0;
     for (size_t i = 0; i < run->plan.count; i++) {
-        if (run->plan.files[i].action != PLAN_INDEX)
+        if (!plan_reads_file(&run->plan.files[i]))
             continue;
         f.builder.total_bytes += run->plan.files[i].size_bytes;
         files++;
@@ -230,11 +240,17 @@ ksv_status build_run_sum_up(build_run *run, ksv_error *error)
         report->index_keyed_records +=
             file->records - file->records_without_key;
     }
+    return count_new_keys(run, error);
+}
+
+void build_run_sum_segments(build_run *run)
+{
+    ksv_build_report *report = run->report;
+    report->segments = run->state.segment_count;
     for (size_t i = 0; i < run->state.segment_count; i++) {
         const catalog_segment *segment = &run->state.segments[i];
         report->table_bytes += segment->table_bytes;
         report->filter_bytes += segment->filter.bytes;
         report->filter_keys += segment->filter.keys;
     }
-    return count_new_keys(run, error);
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "build/file_extender.h"
 #include "build/watch_walk.h"
 #include "catalog/catalog_names.h"
 #include "io/file.h"
@@ -33,6 +34,7 @@ static void release_file(const ksv_allocator *a, planned_file *file)
     memory_free_string(a, file->relative_path);
     memory_free_string(a, file->moved_path);
     memory_free(a, file->problem, sizeof *file->problem);
+    memory_free(a, file->before, sizeof *file->before);
 }
 
 void build_plan_release(build_plan *plan)
@@ -88,6 +90,23 @@ static bool must_be_read_again(const plan_request *request,
            (!options->skip_bad_records && file->bad_records > 0);
 }
 
+/* What was appended is indexed on its own where the catalog says enough of what
+ * was there before, and there is not more of it than that. */
+static ksv_status plan_growth(build_plan *plan, planned_file *file,
+                              const catalog_file *known, ksv_error *error)
+{
+    uint64_t more_bytes = file->info.size_bytes - known->size_bytes;
+    if (!file_extender_can(known) || more_bytes > known->size_bytes)
+        return KSV_OK;
+    memory_free(plan->allocator, file->before, sizeof *file->before);
+    file->before = memory_alloc(plan->allocator, sizeof *file->before);
+    if (file->before == NULL)
+        return error_set_memory(error);
+    *file->before = *known;
+    file->action = PLAN_EXTEND;
+    return KSV_OK;
+}
+
 static ksv_status plan_known(build_plan *plan, const plan_request *request,
                              planned_file *file, ksv_error *error)
 {
@@ -113,15 +132,17 @@ static ksv_status plan_known(build_plan *plan, const plan_request *request,
         }
         return KSV_OK;
     }
-    bool is_good =
-        (identity == FILE_IDENTITY_SAME || identity == FILE_IDENTITY_TOUCHED) &&
-        !must_be_read_again(request, known);
+    file->action = PLAN_INDEX;
+    bool is_good = identity != FILE_IDENTITY_CHANGED &&
+                   !must_be_read_again(request, known);
     if (is_good)
         KSV_TRY(
             sidecar_health_ask(&plan->health, file->known, &is_good, error));
-    file->action = !is_good                         ? PLAN_INDEX
-                   : identity == FILE_IDENTITY_SAME ? PLAN_KEEP
-                                                    : PLAN_REFRESH;
+    if (!is_good)
+        return KSV_OK;
+    if (identity == FILE_IDENTITY_GROWN)
+        return plan_growth(plan, file, known, error);
+    file->action = identity == FILE_IDENTITY_SAME ? PLAN_KEEP : PLAN_REFRESH;
     return KSV_OK;
 }
 

@@ -19,7 +19,8 @@ typedef enum plan_action {
     PLAN_KEEP = 1,    /* as it was indexed */
     PLAN_REFRESH = 2, /* the same, but its times have to be recorded anew */
     PLAN_DROP = 3,    /* vanished */
-    PLAN_FAIL = 4     /* cannot be indexed: `problem` says why */
+    PLAN_FAIL = 4,    /* cannot be indexed: `problem` says why */
+    PLAN_EXTEND = 5   /* grown: what was appended is indexed, if that is sure */
 } plan_action;
 
 #define PLAN_NOT_KNOWN PATH_TABLE_NONE
@@ -36,6 +37,9 @@ typedef struct planned_file {
     uint64_t size_bytes;
     ksv_file_info info;
     ksv_error *problem; /* of PLAN_FAIL */
+    /* Of PLAN_EXTEND: what the catalog has of it, whose memory stays the
+     * catalog's. */
+    catalog_file *before;
 } planned_file;
 
 typedef struct build_plan {
@@ -48,6 +52,12 @@ typedef struct build_plan {
     sidecar_health health;
     bool is_started;
 } build_plan;
+
+/* Whether the data of the file is to be read. */
+static inline bool plan_reads_file(const planned_file *file)
+{
+    return file->action == PLAN_INDEX || file->action == PLAN_EXTEND;
+}
 
 /* What a plan is made from. Borrowed members. */
 typedef struct plan_request {

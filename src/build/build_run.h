@@ -44,9 +44,16 @@ ksv_status build_parameters_settle(build_run *run, ksv_error *error);
 /* Does what the plan says, file by file; keeps the failures of files. */
 ksv_status build_run_files(build_run *run, ksv_error *error);
 
-/* The sums of the report that concern the whole index, and the keys that the
- * files of this run have together. */
+/* The sums of the report over all files, and the keys that the files of this
+ * run have together. */
 ksv_status build_run_sum_up(build_run *run, ksv_error *error);
+
+/* The sums over all segments. */
+void build_run_sum_segments(build_run *run);
+
+/* Whether the index on disk is that of `generation` (0: there is none), so that
+ * what was written for a later one is of no use. */
+bool build_run_is_at(const build_run *run, uint64_t generation);
 
 /* Where the sidecars of the run's index lie. */
 segment_place build_run_place(const build_run *run);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "build/build_run.h"
+#include "build/tier_merge.h"
 #include "build/unique_check.h"
 #include "catalog/directory_size.h"
 #include "catalog/watch_list.h"
@@ -161,15 +162,43 @@ static ksv_status commit(build_run *run, ksv_error *error)
         run->new_id_count = 0;
     }
     run->report->committed = true;
-    KSV_TRY(catalog_clean(run->catalog, &run->state, error));
-    return directory_size(run->fs, run->directory, &run->allocator,
-                          &run->report->index_bytes, error);
+    return catalog_clean(run->catalog, &run->state, error);
+}
+
+/* What is made better after the commit; it stands, whatever becomes of this. */
+static ksv_status finish(build_run *run, ksv_error *error)
+{
+    ksv_status status = KSV_OK;
+    if (!run->report->committed)
+        return KSV_OK;
+    if (!run->options.no_merge)
+        status = tier_merge_all(run, error);
+    build_run_sum_segments(run);
+    ksv_status measured = directory_size(
+        run->fs, run->directory, &run->allocator, &run->report->index_bytes,
+        status == KSV_OK ? error : NULL);
+    return status != KSV_OK ? status : measured;
+}
+
+/* A commit that failed may have taken place all the same. */
+bool build_run_is_at(const build_run *run, uint64_t generation)
+{
+    catalog_state state;
+    ksv_status status =
+        catalog_read(run->fs, run->directory, &run->allocator, &state, NULL);
+    if (status != KSV_OK)
+        return status == KSV_ERROR_NO_INDEX && generation == 0;
+    bool same = state.generation == generation;
+    catalog_state_release(&state);
+    return same;
 }
 
 /* Sidecars of a build that was not committed. */
 static void remove_new_sidecars(build_run *run)
 {
     segment_place place = build_run_place(run);
+    if (!build_run_is_at(run, run->state.generation))
+        return;
     for (size_t i = 0; i < run->new_id_count; i++)
         segment_remove(&place, run->new_ids[i]);
 }
@@ -186,9 +215,11 @@ static ksv_status work(build_run *run, const char *const *files,
         status = build_run_sum_up(run, error);
     if (status == KSV_OK)
         status = commit(run, error);
-    if (status != KSV_OK)
+    if (status != KSV_OK) {
         remove_new_sidecars(run);
-    return status;
+        return status;
+    }
+    return finish(run, error);
 }
 
 static ksv_status run_build(const char *directory, const char *const *files,

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread_pool.h"
+#include "build/file_extender.h"
 #include "build/record_taker.h"
 #include "catalog/file_identity.h"
 #include "datafile/points_writer.h"
@@ -165,6 +166,9 @@ static ksv_status fill_file(file_run *run, file_scan_result *scanned,
     memcpy(file->fingerprint, scanned->fingerprint, sizeof file->fingerprint);
     memcpy(file->content_hash, scanned->content_hash,
            sizeof file->content_hash);
+    memcpy(file->content_chain, scanned->content_chain.value,
+           sizeof file->content_chain);
+    file->chain_blocks = scanned->content_chain.blocks;
     file->data_kind = scanned->kind;
     file->content_bytes = scanned->content_bytes;
     return KSV_OK;
@@ -239,6 +243,8 @@ static bool sum_up(file_run *run)
     out->file.records_without_key = sum.records_without_key;
     out->file.bad_records = sum.bad_records;
     out->file.longest_record_bytes = sum.longest_record_bytes;
+    if (sum.last_offset != KSV_NO_OFFSET)
+        out->file.complete_bytes = sum.last_offset;
     out->first_without_key = sum.first_without_key;
     out->first_bad = sum.first_bad;
     return adding_failed;
@@ -332,6 +338,13 @@ ksv_status file_builder_run(file_builder *builder, const planned_file *planned,
                             uint64_t id, const file_means *means,
                             built_file *out, ksv_error *error)
 {
+    if (planned->action == PLAN_EXTEND) {
+        bool is_done;
+        ksv_status extended = file_extender_run(builder, planned, id, means,
+                                                out, &is_done, error);
+        if (is_done || extended != KSV_OK)
+            return extended;
+    }
     memset(out, 0, sizeof *out);
     out->first_without_key = KSV_NO_OFFSET;
     out->first_bad = KSV_NO_OFFSET;

@@ -30,12 +30,29 @@ typedef struct file_builder {
     unsigned threads; /* at least 1 */
 } file_builder;
 
+/* What is different when only the end of a grown file was indexed. */
+typedef struct file_growth {
+    bool is_grown; /* else all of the file was, and the rest has no meaning */
+    /* Where it begins: the entries that the index has of this file from here on
+     * are replaced. */
+    uint64_t first_offset;
+    /* An entry of an extent that begins before that is among them; its hash,
+     * truncated. */
+    bool loses_entry;
+    uint64_t lost_hash;
+    /* Of what was indexed now. */
+    uint64_t records;
+    uint64_t records_without_key;
+    uint64_t read_bytes;
+} file_growth;
+
 /* What came of a file. */
 typedef struct built_file {
-    uint64_t id;                /* of its sidecars */
-    catalog_file file;          /* owns its strings; ordinal is not filled */
-    catalog_segment segment;    /* when the file has an extent; no ordinals */
-    segment_files sidecars;     /* likewise; not published yet */
+    uint64_t id;             /* of its sidecars */
+    catalog_file file;       /* owns its strings; ordinal is not filled */
+    catalog_segment segment; /* of no parts: nothing has a key; no ordinals */
+    segment_files sidecars;  /* likewise; not published yet */
+    file_growth growth;
     uint64_t first_without_key; /* offset, or KSV_NO_OFFSET */
     uint64_t first_bad;
     unsigned warnings; /* DATAFILE_NO_END_MARKER and the like */

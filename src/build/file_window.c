@@ -47,7 +47,7 @@ struct file_window {
 /* The first file from `index` on that is to be indexed; plan->count: none. */
 static size_t find_next(const file_window *w, size_t index)
 {
-    while (index < w->plan->count && w->plan->files[index].action != PLAN_INDEX)
+    while (index < w->plan->count && !plan_reads_file(&w->plan->files[index]))
         index++;
     return index;
 }

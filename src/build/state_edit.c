@@ -28,7 +28,7 @@ void state_edit_close(state_edit *edit)
 static ksv_status add_segment(catalog_state *state, built_file *built,
                               uint64_t ordinal, ksv_error *error)
 {
-    if (built->file.extent_count == 0)
+    if (built->segment.part_count == 0)
         return KSV_OK;
     catalog_segment *segment = &built->segment;
     for (size_t i = 0; i < segment->part_count; i++)
@@ -58,7 +58,7 @@ ksv_status state_edit_put(state_edit *edit, const planned_file *planned,
     catalog_file_release(&state->allocator, &state->files[at]);
     state->files[at] = built->file;
     memset(&built->file, 0, sizeof built->file);
-    edit->fates[at] = FATE_REPLACED;
+    edit->fates[at] = built->growth.is_grown ? FATE_KEPT : FATE_REPLACED;
     return KSV_OK;
 }
 

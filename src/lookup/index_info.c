@@ -11,6 +11,7 @@
 #include "lookup/index_handle.h"
 #include "scan/record_reader.h"
 #include "segment/distinct_keys.h"
+#include "segment/segment_check.h"
 
 static ksv_file_state state_of(file_identity identity)
 {
@@ -50,17 +51,38 @@ static ksv_status fill_files(index_snapshot *s, ksv_index_file *files,
     return KSV_OK;
 }
 
+static void add_segment(ksv_index_info *info, const catalog_segment *segment)
+{
+    unsigned tier =
+        segment->tier < KSV_INFO_TIERS ? segment->tier : KSV_INFO_TIERS - 1;
+    info->tier_segments[tier]++;
+    info->table_bytes += segment->table_bytes;
+    info->filter_bytes += segment->filter.bytes;
+    info->filter_bits += 8 * segment->filter.bytes;
+    info->filter_keys += segment->filter.keys;
+    for (size_t i = 0; i < segment->part_count; i++)
+        if (segment->parts[i].is_dead)
+            info->dead_records += segment->parts[i].entries;
+}
+
+static void add_file_filters(ksv_index_info *info, const catalog_state *state,
+                             const catalog_file *file)
+{
+    for (size_t i = 0; i < file->extent_count; i++) {
+        const catalog_filter *filter = &file->extents[i].filter;
+        if (!segment_has_filter(state, filter->id))
+            info->file_filter_bytes += filter->bytes;
+    }
+}
+
 static ksv_status sum_segments(index_snapshot *s, ksv_index_info *info,
                                ksv_error *error)
 {
     info->segments = s->segment_count;
-    for (size_t i = 0; i < s->segment_count; i++) {
-        const catalog_segment *segment = s->segments[i].facts;
-        info->table_bytes += segment->table_bytes;
-        info->filter_bytes += segment->filter.bytes;
-        info->filter_bits += 8 * segment->filter.bytes;
-        info->filter_keys += segment->filter.keys;
-    }
+    for (size_t i = 0; i < s->segment_count; i++)
+        add_segment(info, s->segments[i].facts);
+    for (size_t i = 0; i < s->state.file_count; i++)
+        add_file_filters(info, &s->state, &s->state.files[i]);
     return distinct_keys_count_all(&s->place, &s->state, &info->distinct_keys,
                                    error);
 }

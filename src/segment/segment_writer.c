@@ -95,9 +95,9 @@ static ksv_status copy_keys(const segment_place *place,
     return status;
 }
 
-static ksv_status write_filter(const segment_place *place, uint64_t hashes,
-                               catalog_segment *segment, segment_files *files,
-                               ksv_error *error)
+ksv_status segment_write_filter(const segment_place *place, uint64_t hashes,
+                                catalog_segment *segment, segment_files *files,
+                                ksv_error *error)
 {
     const catalog_parameters *p = place->parameters;
     ksv_filter_options options = {.hash_bits = p->hash_bits,
@@ -130,7 +130,8 @@ ksv_status segment_write(const segment_place *place, entry_sorter *sorter,
     sorter_distinct distinct;
     entry_sorter_distinct(sorter, &distinct);
     *distinct_keys = distinct.whole;
-    return write_filter(place, distinct.truncated, segment, files, error);
+    return segment_write_filter(place, distinct.truncated, segment, files,
+                                error);
 }
 
 static ksv_status publish_one(atomic_file **file, publish_queue *queue,

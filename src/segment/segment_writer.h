@@ -25,6 +25,12 @@ ksv_status segment_write(const segment_place *place, entry_sorter *sorter,
                          segment_files *files, uint64_t *distinct_keys,
                          ksv_error *error);
 
+/* Writes the filter of a segment whose table, in `files`, is written and has
+ * `hashes` distinct ones. */
+ksv_status segment_write_filter(const segment_place *place, uint64_t hashes,
+                                catalog_segment *segment, segment_files *files,
+                                ksv_error *error);
+
 /* Hands all files over to be published; on failure what is left of them is to
  * be abandoned. */
 ksv_status segment_files_publish(segment_files *files, publish_queue *queue,

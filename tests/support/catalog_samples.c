@@ -114,6 +114,7 @@ static void add_extents(catalog_state *state, catalog_file *f, uint64_t *seed)
         e->entries = 1 + (sample_random(seed) >> 8);
         e->distinct_keys = sample_below(seed, e->entries + 1);
         e->filter = random_filter(state, e->distinct_keys, seed);
+        e->lost_hashes = sample_below(seed, e->filter.keys + 1);
     }
     if (sample_below(seed, 2) == 0) {
         f->points_id = state->next_segment_id++;
@@ -296,6 +297,7 @@ static bool equal_extents(const catalog_file *a, const catalog_file *b)
         if (x->first_offset != y->first_offset ||
             x->length_bytes != y->length_bytes || x->entries != y->entries ||
             x->distinct_keys != y->distinct_keys ||
+            x->lost_hashes != y->lost_hashes ||
             !equal_filters(&x->filter, &y->filter))
             return false;
     }
