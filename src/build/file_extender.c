@@ -283,12 +283,15 @@ static ksv_status extend(extension *x, bool *is_done, ksv_error *error)
     if (!*is_done)
         return KSV_OK;
     KSV_TRY(open_sorter(x, error));
-    ksv_status status = grown_file_read(&x->grown, x->first_offset,
-                                        take_records, x, &x->out->file, error);
+    bool is_same;
+    ksv_status status =
+        grown_file_read(&x->grown, x->first_offset, take_records, x,
+                        &x->out->file, &is_same, error);
     /* When all is read, the error is told with its line, or passed over. */
-    *is_done = status != KSV_ERROR_DATA;
-    if (status != KSV_OK)
-        return *is_done ? status : KSV_OK;
+    *is_done = status != KSV_ERROR_DATA && (status != KSV_OK || is_same);
+    if (!*is_done)
+        return KSV_OK;
+    KSV_TRY(status);
     count_records(x);
     KSV_TRY(copy_names(x, error));
     return write_segment(x, error);

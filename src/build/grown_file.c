@@ -104,6 +104,8 @@ typedef struct record_feed {
     void *ctx;
     content_hash *hash;   /* or NULL */
     uint64_t hash_offset; /* where it goes on */
+    content_hash *old;    /* the same, up to where the content ended */
+    uint64_t old_end;
 } record_feed;
 
 static ksv_status give_records(record_feed *feed, ksv_error *error)
@@ -119,17 +121,26 @@ static ksv_status give_records(record_feed *feed, ksv_error *error)
     }
 }
 
+/* Adds what lies from `from` to `to` in a piece that begins at `offset`. */
+static void hash_part(content_hash *hash, uint64_t from, uint64_t to,
+                      uint64_t offset, const uint8_t *data, size_t size_bytes)
+{
+    uint64_t end = offset + size_bytes;
+    uint64_t first = from > offset ? from : offset;
+    uint64_t last = to < end ? to : end;
+    if (hash != NULL && first < last)
+        content_hash_add(hash, data + (first - offset), (size_t)(last - first));
+}
+
 static ksv_status feed_piece(void *ctx, uint64_t offset, const uint8_t *data,
                              size_t size_bytes, bool is_last, ksv_error *error)
 {
     record_feed *feed = ctx;
     uint64_t end = offset + size_bytes;
-    if (feed->hash != NULL && end > feed->hash_offset) {
-        size_t skip = offset < feed->hash_offset
-                          ? (size_t)(feed->hash_offset - offset)
-                          : 0;
-        content_hash_add(feed->hash, data + skip, size_bytes - skip);
-    }
+    hash_part(feed->hash, feed->hash_offset, UINT64_MAX, offset, data,
+              size_bytes);
+    hash_part(feed->old, feed->hash_offset, feed->old_end, offset, data,
+              size_bytes);
     if (end < feed->offset || (end == feed->offset && !is_last))
         return KSV_OK;
     size_t skip = offset < feed->offset ? (size_t)(feed->offset - offset) : 0;
@@ -239,7 +250,8 @@ static ksv_status check_unchanged(const grown_file *grown, ksv_error *error)
 }
 
 static ksv_status read_and_hash(grown_file *grown, record_feed *feed,
-                                catalog_file *file, ksv_error *error)
+                                catalog_file *file, bool *is_same,
+                                ksv_error *error)
 {
     uint64_t from =
         feed->hash_offset < feed->offset ? feed->hash_offset : feed->offset;
@@ -249,6 +261,11 @@ static ksv_status read_and_hash(grown_file *grown, record_feed *feed,
         run_feed(grown, feed, from, grown->info.size_bytes, &problem);
     /* Half-written data may look malformed: that it changes says more. */
     KSV_TRY(check_unchanged(grown, error));
+    uint8_t old[CONTENT_HASH_BYTES];
+    content_hash_finish(feed->old, old, NULL);
+    *is_same = memcmp(old, grown->before->content_hash, sizeof old) == 0;
+    if (status == KSV_OK && !*is_same)
+        return KSV_OK;
     if (status != KSV_OK) {
         error_replace_path(&problem, grown->given_path);
         if (error != NULL)
@@ -268,7 +285,7 @@ static ksv_status read_and_hash(grown_file *grown, record_feed *feed,
 
 ksv_status grown_file_read(grown_file *grown, uint64_t offset,
                            grown_records_fn take, void *ctx, catalog_file *file,
-                           ksv_error *error)
+                           bool *is_same, ksv_error *error)
 {
     const catalog_file *before = grown->before;
     content_chain chain = {.blocks = before->chain_blocks};
@@ -276,9 +293,16 @@ ksv_status grown_file_read(grown_file *grown, uint64_t offset,
     record_feed feed = {.offset = offset,
                         .take = take,
                         .ctx = ctx,
-                        .hash_offset = chain.blocks * CONTENT_BLOCK_BYTES};
-    KSV_TRY(content_hash_open(&chain, grown->allocator, &feed.hash, error));
-    ksv_status status = read_and_hash(grown, &feed, file, error);
+                        .hash_offset = chain.blocks * CONTENT_BLOCK_BYTES,
+                        .old_end = before->content_bytes};
+    *is_same = false;
+    ksv_status status =
+        content_hash_open(&chain, grown->allocator, &feed.hash, error);
+    if (status == KSV_OK)
+        status = content_hash_open(&chain, grown->allocator, &feed.old, error);
+    if (status == KSV_OK)
+        status = read_and_hash(grown, &feed, file, is_same, error);
+    content_hash_close(feed.old);
     content_hash_close(feed.hash);
     return status;
 }

@@ -46,10 +46,12 @@ ksv_status grown_file_last_record(grown_file *grown, last_record *last,
                                   ksv_error *error);
 
 /* Gives the records from `offset` on, where one begins, and goes on with the
- * content hash: `file` gets it, its chain, the fingerprint and the sizes. A
- * file that changes meanwhile is KSV_ERROR_STALE. */
+ * content hash: `file` gets it, its chain, the fingerprint and the sizes. What
+ * is read on the way of what was there before may show that it has changed:
+ * then `*is_same` is false. A file that changes meanwhile is KSV_ERROR_STALE.
+ */
 ksv_status grown_file_read(grown_file *grown, uint64_t offset,
                            grown_records_fn take, void *ctx, catalog_file *file,
-                           ksv_error *error);
+                           bool *is_same, ksv_error *error);
 
 #endif
