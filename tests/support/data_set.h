@@ -33,6 +33,10 @@ void data_set_remove(data_set *set);
 void data_set_write(data_set *set, size_t number, size_t records,
                     random_source *random);
 
+/* Appends as many records to file `number`, which there is. */
+void data_set_append(data_set *set, size_t number, size_t records,
+                     random_source *random);
+
 /* Removes file `number` from disk and model. */
 void data_set_drop(data_set *set, size_t number);
 
