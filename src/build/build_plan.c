@@ -2,6 +2,7 @@
 /* What a build has to do: the files named against what the catalog holds. */
 #include "build/build_plan.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -61,6 +62,7 @@ static ksv_status add_file(build_plan *plan, planned_file **file,
     *file = &plan->files[plan->count++];
     memset(*file, 0, sizeof **file);
     (*file)->known = PLAN_NOT_KNOWN;
+    (*file)->number = plan->count;
     return KSV_OK;
 }
 
@@ -214,6 +216,17 @@ static ksv_status start(build_plan *plan, const plan_request *request,
     return KSV_OK;
 }
 
+/* Known files in the order of the index, then new ones as they were named: so
+ * they get ascending ordinals. */
+static int compare_files(const void *a, const void *b)
+{
+    const planned_file *left = a;
+    const planned_file *right = b;
+    if (left->known != right->known)
+        return left->known < right->known ? -1 : 1;
+    return (left->number > right->number) - (left->number < right->number);
+}
+
 ksv_status build_plan_named(build_plan *plan, const plan_request *request,
                             const char *const *files, size_t file_count,
                             ksv_error *error)
@@ -222,6 +235,8 @@ ksv_status build_plan_named(build_plan *plan, const plan_request *request,
     for (size_t i = 0; i < file_count && status == KSV_OK; i++)
         status = plan_one(plan, request, files[i], error);
     finish(plan);
+    if (status == KSV_OK && plan->count > 1)
+        qsort(plan->files, plan->count, sizeof *plan->files, compare_files);
     return status;
 }
 
