@@ -13,7 +13,8 @@ typedef struct cli_option {
     int id;               /* the letter, or one of the verb's own above 255 */
     const char *name;     /* without the dashes */
     const char *argument; /* as help shows it; NULL: takes none */
-    const char *help;     /* lines of at most 50 columns, parted by \n */
+    const char *help;     /* lines of at most 50 columns, parted by \n; NULL:
+                             the help of another verb tells of it */
 } cli_option;
 
 /* Options that cli_next() takes itself, and one that every verb has. */
@@ -27,15 +28,18 @@ enum { CLI_INDEX = 'i', CLI_QUIET = 'q', CLI_HELP = 'h' };
 
 typedef struct command_line command_line;
 
-typedef struct cli_verb {
+typedef struct cli_verb cli_verb;
+
+struct cli_verb {
     const char *name;
     const char *usage; /* lines that follow "keysieve NAME" */
     const char *summary;
     const cli_option *options;     /* ends with an all-zero one */
     const char *notes;             /* examples and the like, or NULL */
     const char *hint;              /* on unknown options, or NULL */
+    const cli_verb *const *verbs;  /* of a group of verbs, up to NULL */
     int (*run)(command_line *cli); /* returns the exit status */
-} cli_verb;
+};
 
 /* What cli_next() returns beside the id of an option. */
 enum {

@@ -12,5 +12,7 @@ extern const cli_verb COMMAND_KEYS;
 extern const cli_verb COMMAND_UPDATE;
 extern const cli_verb COMMAND_INFO;
 extern const cli_verb COMMAND_VERIFY;
+extern const cli_verb COMMAND_DEDUP;
+extern const cli_verb COMMAND_FILTER;
 
 #endif

@@ -52,9 +52,11 @@ void cli_print_help(const cli_verb *verb, output *out)
         usage = usage[length] == '\n' ? usage + length + 1 : NULL;
     }
     output_add_text(out, verb->summary);
-    output_add_text(out, "\n\n");
-    for (const cli_option *o = verb->options; o->name != NULL; o++)
-        print_option(out, o);
+    output_add_text(out, verb->options->name != NULL ? "\n\n" : "\n");
+    for (const cli_option *o = verb->options; o->name != NULL; o++) {
+        if (o->help != NULL)
+            print_option(out, o);
+    }
     if (verb->notes != NULL) {
         output_add_byte(out, '\n');
         output_add_text(out, verb->notes);

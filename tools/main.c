@@ -14,11 +14,10 @@
 #include "output.h"
 
 static const cli_verb *const VERBS[] = {
-    &COMMAND_BUILD,  &COMMAND_GET,  &COMMAND_HAS,    &COMMAND_KEYS,
-    &COMMAND_UPDATE, &COMMAND_INFO, &COMMAND_VERIFY,
+    &COMMAND_BUILD,  &COMMAND_GET,    &COMMAND_HAS,
+    &COMMAND_KEYS,   &COMMAND_UPDATE, &COMMAND_INFO,
+    &COMMAND_VERIFY, &COMMAND_DEDUP,  &COMMAND_FILTER,
 };
-
-static const char *const LATER_VERBS[] = {"filter", "dedup"};
 
 static const char USAGE[] =
     "usage: keysieve VERB [options] ...\n"
@@ -33,6 +32,9 @@ static const char VERB_LIST[] =
     "  update  bring the index up to date with its files\n"
     "  info    what the index holds and what it costs\n"
     "  verify  check every byte of the index\n"
+    "  dedup   pass on the first record of each key\n"
+    "  filter  a Bloom filter on its own: create, add, test, info, merge, "
+    "size\n"
     "  help    this text, or that of a verb: keysieve help build\n"
     "\n"
     "  keysieve build -k id events.csv     index the column id, in .keysieve\n"
@@ -51,12 +53,6 @@ static const cli_verb *find_verb(const char *name)
 
 static int fail_verb(const char *name)
 {
-    for (size_t i = 0; i < sizeof LATER_VERBS / sizeof LATER_VERBS[0]; i++) {
-        if (strcmp(LATER_VERBS[i], name) == 0) {
-            message_text("%s is not available in this version", name);
-            return 2;
-        }
-    }
     if (name[0] == '-')
         message_hint("The verb comes first; see 'keysieve help'.",
                      "unknown option %s", name);
@@ -65,8 +61,35 @@ static int fail_verb(const char *name)
     return 2;
 }
 
+/* The verb of the group `group` called `name`, or NULL. */
+static const cli_verb *find_in_group(const cli_verb *group, const char *name)
+{
+    for (size_t i = 0; group->verbs != NULL && group->verbs[i] != NULL; i++) {
+        if (strcmp(strrchr(group->verbs[i]->name, ' ') + 1, name) == 0)
+            return group->verbs[i];
+    }
+    return NULL;
+}
+
+/* Help of a verb of a group. */
+static int print_group_help(output *out, const cli_verb *group,
+                            const char *name)
+{
+    const cli_verb *verb = find_in_group(group, name);
+    if (verb == NULL) {
+        message_hint("See 'keysieve help'.", "%s has no verb '%s'", group->name,
+                     name);
+        return 2;
+    }
+    cli_print_help(verb, out);
+    return 0;
+}
+
 static int print_help(output *out, int count, char **names)
 {
+    const cli_verb *group = count == 2 ? find_verb(names[0]) : NULL;
+    if (group != NULL && group->verbs != NULL)
+        return print_group_help(out, group, names[1]);
     if (count > 1) {
         message_hint("See 'keysieve help'.", "help takes one verb");
         return 2;
@@ -88,9 +111,12 @@ static int run_verb(output *out, int argc, char **argv)
 {
     const cli_verb *verb = find_verb(argv[1]);
     command_line cli;
+    int words = 2;
     if (verb == NULL)
         return fail_verb(argv[1]);
-    cli_open(&cli, verb, argc - 2, argv + 2, out);
+    if (argc > 2 && find_in_group(verb, argv[2]) != NULL)
+        verb = find_in_group(verb, argv[words++]);
+    cli_open(&cli, verb, argc - words, argv + words, out);
     int status = verb->run(&cli);
     cli_close(&cli);
     return status;

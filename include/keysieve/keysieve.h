@@ -14,6 +14,7 @@
 #define KEYSIEVE_H
 
 #include <keysieve/builder.h>
+#include <keysieve/dedup.h>
 #include <keysieve/filter.h>
 #include <keysieve/format.h>
 #include <keysieve/hash.h>

@@ -208,10 +208,12 @@ static ksv_status give_points(bgzf_stream *s, const bgzf_batch *b,
         return KSV_OK;
     for (size_t i = 0; i < b->right; i++) {
         const bgzf_block *block = &b->blocks[i];
-        KSV_TRY(gzip_points_block(s->points, b->file_offset + block->offset,
-                                  b->file_offset + block->body_offset, error));
-        KSV_TRY(gzip_points_content(s->points, b->out + block->content_offset,
-                                    block->content_bytes, error));
+        const uint8_t *trailer =
+            b->in + block->offset + block->size_bytes - GZIP_TRAILER_BYTES;
+        KSV_TRY(gzip_points_block(
+            s->points, b->file_offset + block->offset,
+            b->file_offset + block->body_offset, b->out + block->content_offset,
+            block->content_bytes, load_u32(trailer), error));
     }
     return KSV_OK;
 }

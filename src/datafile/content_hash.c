@@ -1,31 +1,136 @@
 /* SPDX-License-Identifier: MIT */
-/* The hash of the whole content of a data file, by reading it. */
+/* The hash of the whole content of a data file: a chain over its blocks. */
 #include "datafile/content_hash.h"
 
+#include <string.h>
+
 #include "base/error.h"
+#include "base/memory.h"
 #include "datafile/datafile.h"
 #include "io/file.h"
 
-static ksv_status add_all(datafile_stream *stream, hash_content *content,
+struct content_hash {
+    ksv_allocator allocator;
+    content_chain chain;
+    /* The block that is begun, if it is not empty, as pieces or, when it was
+     * added as a whole but is short, by its hash. */
+    hash_wide_state *block;
+    size_t block_bytes;
+    bool has_last;
+    uint8_t last[CONTENT_HASH_BYTES];
+};
+
+ksv_status content_hash_open(const content_chain *from,
+                             const ksv_allocator *allocator, content_hash **out,
+                             ksv_error *error)
+{
+    *out = NULL;
+    ksv_allocator a = allocator_or_default(allocator);
+    content_hash *hash = memory_zalloc(&a, sizeof *hash);
+    if (hash == NULL)
+        return error_set_memory(error);
+    hash->allocator = a;
+    if (from != NULL)
+        hash->chain = *from;
+    ksv_status status = hash_wide_open(&a, &hash->block, error);
+    if (status != KSV_OK) {
+        memory_free(&a, hash, sizeof *hash);
+        return status;
+    }
+    *out = hash;
+    return KSV_OK;
+}
+
+/* What `value` becomes with one more block. */
+static void extend(uint8_t value[CONTENT_HASH_BYTES],
+                   const uint8_t block_hash[CONTENT_HASH_BYTES])
+{
+    uint8_t both[2 * CONTENT_HASH_BYTES];
+    memcpy(both, value, CONTENT_HASH_BYTES);
+    memcpy(both + CONTENT_HASH_BYTES, block_hash, CONTENT_HASH_BYTES);
+    hash_wide(both, sizeof both, value);
+}
+
+void content_hash_of_block(const void *data, size_t size_bytes,
+                           uint8_t block_hash[CONTENT_HASH_BYTES])
+{
+    hash_wide(data, size_bytes, block_hash);
+}
+
+void content_hash_add_block(content_hash *hash, size_t size_bytes,
+                            const uint8_t block_hash[CONTENT_HASH_BYTES])
+{
+    if (size_bytes == CONTENT_BLOCK_BYTES) {
+        extend(hash->chain.value, block_hash);
+        hash->chain.blocks++;
+    } else if (size_bytes > 0) {
+        memcpy(hash->last, block_hash, CONTENT_HASH_BYTES);
+        hash->has_last = true;
+    }
+}
+
+void content_hash_add(content_hash *hash, const void *data, size_t size_bytes)
+{
+    const uint8_t *p = data;
+    while (size_bytes > 0) {
+        size_t room = CONTENT_BLOCK_BYTES - hash->block_bytes;
+        size_t take = size_bytes < room ? size_bytes : room;
+        hash_wide_add(hash->block, p, take);
+        hash->block_bytes += take;
+        p += take;
+        size_bytes -= take;
+        if (take < room)
+            continue;
+        uint8_t block_hash[CONTENT_HASH_BYTES];
+        hash_wide_take(hash->block, block_hash);
+        content_hash_add_block(hash, CONTENT_BLOCK_BYTES, block_hash);
+        hash->block_bytes = 0;
+    }
+}
+
+void content_hash_finish(content_hash *hash, uint8_t value[CONTENT_HASH_BYTES],
+                         content_chain *chain)
+{
+    if (hash->block_bytes > 0) {
+        hash_wide_take(hash->block, hash->last);
+        hash->has_last = true;
+    }
+    memcpy(value, hash->chain.value, CONTENT_HASH_BYTES);
+    if (hash->has_last)
+        extend(value, hash->last);
+    if (chain != NULL)
+        *chain = hash->chain;
+}
+
+void content_hash_close(content_hash *hash)
+{
+    if (hash == NULL)
+        return;
+    ksv_allocator a = hash->allocator;
+    hash_wide_close(hash->block);
+    memory_free(&a, hash, sizeof *hash);
+}
+
+static ksv_status add_all(datafile_stream *stream, content_hash *hash,
                           ksv_error *error)
 {
     for (bool last = false; !last;) {
         const uint8_t *data;
         size_t size_bytes;
         KSV_TRY(datafile_stream_next(stream, &data, &size_bytes, &last, error));
-        hash_content_add(content, data, size_bytes);
+        content_hash_add(hash, data, size_bytes);
     }
     return KSV_OK;
 }
 
-static ksv_status hash_stream(datafile_stream *stream, hash_content *content,
+static ksv_status hash_stream(datafile_stream *stream, content_hash *hash,
                               ksv_file_info *info, ksv_error *error)
 {
     const datafile_stream_options options = {.ignore_trailing_garbage = true};
     KSV_TRY(datafile_stream_configure(stream, &options, error));
     datafile_stream_opened_as(stream, info);
     file_wait_for_tick(info);
-    KSV_TRY(add_all(stream, content, error));
+    KSV_TRY(add_all(stream, hash, error));
     ksv_file_info now;
     KSV_TRY(datafile_stream_info_now(stream, &now, error));
     if (!file_info_is_same(info, &now))
@@ -37,21 +142,21 @@ static ksv_status hash_stream(datafile_stream *stream, hash_content *content,
 ksv_status datafile_content_hash(const ksv_file_system *fs, const char *path,
                                  const ksv_allocator *allocator,
                                  ksv_file_info *info,
-                                 uint8_t hash[HASH_CONTENT_BYTES],
+                                 uint8_t value[CONTENT_HASH_BYTES],
                                  ksv_error *error)
 {
-    hash_content *content;
-    KSV_TRY(hash_content_open(allocator, &content, error));
+    content_hash *hash;
+    KSV_TRY(content_hash_open(NULL, allocator, &hash, error));
     datafile_stream *stream = NULL;
     ksv_status status =
         datafile_stream_open(fs, path, allocator, &stream, error);
     if (status == KSV_OK)
-        status = hash_stream(stream, content, info, error);
+        status = hash_stream(stream, hash, info, error);
     if (status == KSV_OK)
-        hash_content_finish(content, hash);
+        content_hash_finish(hash, value, NULL);
     else
         error_add_path(error, path);
     datafile_stream_close(stream);
-    hash_content_close(content);
+    content_hash_close(hash);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "datafile/gzip_reader.h"
 #include "datafile/gzip_stream.h"
 #include "datafile/plain_file.h"
+#include "datafile/source_stream.h"
 #include "io/file.h"
 
 struct datafile_stream {
@@ -20,7 +21,8 @@ struct datafile_stream {
     ksv_file_info opened_as;
     datafile_kind kind;
     plain_stream plain;
-    gzip_stream *gzip; /* NULL for plain content */
+    source_stream source; /* read instead of a file, when it has one */
+    gzip_stream *gzip;    /* NULL for plain content */
     uint64_t content_bytes;
 };
 
@@ -65,18 +67,23 @@ static ksv_status open_regular(const ksv_file_system *fs, const char *path,
     return KSV_OK;
 }
 
-static ksv_status tell_gzip(ksv_file *file, const char *path, bool *is_gzip,
-                            ksv_error *error)
+static ksv_status tell_gzip(const uint8_t *head, size_t got, const char *path,
+                            bool *is_gzip, ksv_error *error)
 {
-    uint8_t head[COMPRESSION_MARK_BYTES];
-    size_t got;
-    KSV_TRY(file->ops->read_at(file, 0, head, sizeof head, &got, error));
     *is_gzip = got >= 2 && head[0] == GZIP_MAGIC_1 && head[1] == GZIP_MAGIC_2;
     const char *compression = compression_name(head, got);
     if (compression != NULL && !*is_gzip)
         return error_set(error, KSV_ERROR_UNSUPPORTED, path,
                          "is compressed with %s, which cannot be read",
                          compression);
+    return KSV_OK;
+}
+
+static ksv_status open_gzip(datafile_stream *stream, ksv_error *error)
+{
+    KSV_TRY(gzip_stream_open(stream->file, &stream->allocator, &stream->gzip,
+                             error));
+    stream->kind = gzip_stream_kind(stream->gzip);
     return KSV_OK;
 }
 
@@ -88,14 +95,14 @@ static ksv_status stream_open(datafile_stream *stream,
     if (stream->path == NULL)
         return error_set_memory(error);
     KSV_TRY(open_regular(fs, path, &stream->file, &stream->opened_as, error));
+    uint8_t head[COMPRESSION_MARK_BYTES];
+    size_t got;
     bool is_gzip;
-    KSV_TRY(tell_gzip(stream->file, path, &is_gzip, error));
-    if (is_gzip) {
-        KSV_TRY(gzip_stream_open(stream->file, &stream->allocator,
-                                 &stream->gzip, error));
-        stream->kind = gzip_stream_kind(stream->gzip);
-        return KSV_OK;
-    }
+    KSV_TRY(stream->file->ops->read_at(stream->file, 0, head, sizeof head, &got,
+                                       error));
+    KSV_TRY(tell_gzip(head, got, path, &is_gzip, error));
+    if (is_gzip)
+        return open_gzip(stream, error);
     return plain_stream_open(&stream->plain, stream->file, &stream->allocator,
                              error);
 }
@@ -120,6 +127,48 @@ ksv_status datafile_stream_open(const ksv_file_system *fs, const char *path,
     return KSV_OK;
 }
 
+static ksv_status source_open(datafile_stream *stream, sequential_read_fn read,
+                              void *ctx, const char *name, ksv_error *error)
+{
+    stream->path = memory_copy_string(&stream->allocator, name, strlen(name));
+    if (stream->path == NULL)
+        return error_set_memory(error);
+    stream->opened_as.kind = KSV_FILE_OTHER;
+    source_stream *source = &stream->source;
+    KSV_TRY(source_stream_open(source, read, ctx, &stream->allocator, error));
+    bool is_gzip;
+    KSV_TRY(
+        tell_gzip(source->piece, source->head_bytes, name, &is_gzip, error));
+    if (!is_gzip)
+        return KSV_OK;
+    KSV_TRY(sequential_file_open(read, ctx, source->piece, source->head_bytes,
+                                 source->at_end, &stream->allocator,
+                                 &stream->file, error));
+    source_stream_close(source, &stream->allocator);
+    return open_gzip(stream, error);
+}
+
+ksv_status datafile_stream_open_source(sequential_read_fn read, void *ctx,
+                                       const char *name,
+                                       const ksv_allocator *allocator,
+                                       datafile_stream **out, ksv_error *error)
+{
+    *out = NULL;
+    ksv_allocator a = allocator_or_default(allocator);
+    datafile_stream *stream = memory_zalloc(&a, sizeof *stream);
+    if (stream == NULL)
+        return error_set_memory(error);
+    stream->allocator = a;
+    ksv_status status = source_open(stream, read, ctx, name, error);
+    if (status != KSV_OK) {
+        error_add_path(error, name);
+        datafile_stream_close(stream);
+        return status;
+    }
+    *out = stream;
+    return KSV_OK;
+}
+
 ksv_status datafile_stream_configure(datafile_stream *stream,
                                      const datafile_stream_options *options,
                                      ksv_error *error)
@@ -133,10 +182,15 @@ ksv_status datafile_stream_next(datafile_stream *stream, const uint8_t **data,
                                 size_t *size_bytes, bool *last,
                                 ksv_error *error)
 {
-    ksv_status status =
-        stream->gzip != NULL
-            ? gzip_stream_next(stream->gzip, data, size_bytes, last, error)
-            : plain_stream_next(&stream->plain, data, size_bytes, last, error);
+    ksv_status status;
+    if (stream->gzip != NULL)
+        status = gzip_stream_next(stream->gzip, data, size_bytes, last, error);
+    else if (stream->source.read != NULL)
+        status =
+            source_stream_next(&stream->source, data, size_bytes, last, error);
+    else
+        status =
+            plain_stream_next(&stream->plain, data, size_bytes, last, error);
     if (status != KSV_OK)
         error_add_path(error, stream->path);
     else
@@ -171,8 +225,10 @@ datafile_kind datafile_stream_kind(const datafile_stream *stream)
 
 uint64_t datafile_stream_disk_bytes(const datafile_stream *stream)
 {
-    return stream->gzip != NULL ? gzip_stream_disk_bytes(stream->gzip)
-                                : stream->plain.offset;
+    if (stream->gzip != NULL)
+        return gzip_stream_disk_bytes(stream->gzip);
+    return stream->source.read != NULL ? stream->content_bytes
+                                       : stream->plain.offset;
 }
 
 unsigned datafile_stream_warnings(const datafile_stream *stream)
@@ -191,6 +247,7 @@ void datafile_stream_close(datafile_stream *stream)
         return;
     ksv_allocator a = stream->allocator;
     plain_stream_close(&stream->plain, &a);
+    source_stream_close(&stream->source, &a);
     gzip_stream_close(stream->gzip);
     file_close_quietly(stream->file);
     memory_free_string(&a, stream->path);

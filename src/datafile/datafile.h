@@ -10,6 +10,7 @@
 #include <keysieve/memory.h>
 
 #include "base/memory.h"
+#include "io/sequential_file.h"
 
 /* How the bytes lie on disk, told by content. */
 typedef enum datafile_kind {
@@ -53,6 +54,15 @@ typedef struct datafile_stream_options {
 ksv_status datafile_stream_open(const ksv_file_system *fs, const char *path,
                                 const ksv_allocator *allocator,
                                 datafile_stream **out, ksv_error *error);
+
+/* The same for a source that can be read once, such as a pipe; `name` is for
+ * errors. Of plain content pieces come as soon as there are bytes, and empty
+ * ones while there are none. What is told of the file itself (opened_as,
+ * info_now, file) has no meaning. */
+ksv_status datafile_stream_open_source(sequential_read_fn read, void *ctx,
+                                       const char *name,
+                                       const ksv_allocator *allocator,
+                                       datafile_stream **out, ksv_error *error);
 
 /* Once, before the first datafile_stream_next(). Plain content needs none of
  * it. */

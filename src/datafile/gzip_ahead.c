@@ -16,6 +16,7 @@
 typedef struct ahead_slot {
     gzip_ahead *ahead;
     uint8_t *buffer;
+    points_spans spans;
     gzip_piece piece;
     ksv_status status;
     ksv_error error;
@@ -50,8 +51,8 @@ static void fill_slot(void *ctx)
         return;
     gzip_decoder_move_to(a->decoder, slot->buffer);
     error_clear(&slot->error);
-    slot->status =
-        gzip_piece_decode(a->decoder, a->points, &slot->piece, &slot->error);
+    slot->status = gzip_piece_decode(a->decoder, a->points, &slot->spans,
+                                     &slot->piece, &slot->error);
     a->ended = is_end(slot);
 }
 
@@ -65,6 +66,7 @@ static ksv_status open_slots(gzip_ahead *a, ksv_error *error)
 {
     for (size_t i = 0; i < SLOTS; i++) {
         a->slots[i].ahead = a;
+        points_spans_init(&a->slots[i].spans, &a->allocator);
         a->slots[i].buffer = memory_alloc(&a->allocator, a->buffer_bytes);
         if (a->slots[i].buffer == NULL)
             return error_set_memory(error);
@@ -126,8 +128,11 @@ void gzip_ahead_close(gzip_ahead *ahead)
     const ksv_allocator allocate = ahead->allocator;
     atomic_store_explicit(&ahead->closing, true, memory_order_relaxed);
     thread_pool_close(ahead->pool);
-    for (size_t i = 0; i < SLOTS; i++)
-        if (ahead->slots[i].buffer != NULL)
-            memory_free(&allocate, ahead->slots[i].buffer, ahead->buffer_bytes);
+    for (size_t i = 0; i < SLOTS; i++) {
+        if (ahead->slots[i].buffer == NULL)
+            continue;
+        memory_free(&allocate, ahead->slots[i].buffer, ahead->buffer_bytes);
+        points_spans_release(&ahead->slots[i].spans);
+    }
     memory_free(&allocate, ahead, sizeof *ahead);
 }

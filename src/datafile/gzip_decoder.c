@@ -159,7 +159,9 @@ static ksv_status read_header(gzip_decoder *d, ksv_error *error)
                             "the %s at compressed byte %" PRIu64 " %s",
                             member_name(d), d->member_offset, h->problem);
     uint8_t *out = d->inflate.out;
+    inflate_source *sources = d->inflate.sources;
     inflate_begin(&d->inflate);
+    d->inflate.sources = sources;
     d->inflate.out = out;
     d->inflate.history = out;
     inflate_set_input(&d->inflate, d->input.next, gzip_input_left(&d->input),
@@ -170,15 +172,18 @@ static ksv_status read_header(gzip_decoder *d, ksv_error *error)
 }
 
 /* The checksum follows what was decoded. */
-static void check_output(gzip_decoder *d)
+static ksv_status check_output(gzip_decoder *d, ksv_error *error)
 {
     const size_t size = (size_t)(d->inflate.out - d->checked);
-    if (d->check_members)
+    if (d->sum != NULL)
+        KSV_TRY(d->sum(d->sum_ctx, &d->member_crc, d->checked, size, error));
+    else if (d->check_members)
         d->member_crc = crc32_update(d->member_crc, d->checked, size);
     d->member_bytes += size;
     d->content += size;
     d->input.cost.bytes_inflated += size;
     d->checked = d->inflate.out;
+    return KSV_OK;
 }
 
 static ksv_status more_input(gzip_decoder *d, ksv_error *error)
@@ -207,7 +212,7 @@ static ksv_status run_body(gzip_decoder *d, uint64_t content_limit,
         limit = d->inflate.out + (content_limit - d->content);
     const inflate_stop stop = inflate_run(&d->inflate, limit);
     d->input.next = d->inflate.in_next;
-    check_output(d);
+    KSV_TRY(check_output(d, error));
     switch (stop) {
     case INFLATE_BLOCK:
         *event = GZIP_BLOCK;
@@ -286,8 +291,8 @@ void gzip_decoder_move_to(gzip_decoder *d, uint8_t *buffer)
     const uint8_t *from = d->buffer + (held - kept);
     memmove(buffer, from, kept);
     s->history = s->history > from ? buffer + (s->history - from) : buffer;
-    if (s->marks != NULL)
-        s->marks_end = buffer + (s->marks_end - from);
+    if (s->sources != NULL)
+        s->window_end = buffer + (s->window_end - from);
     s->out = buffer + kept;
     d->checked = buffer + (d->checked - from);
     d->buffer = buffer;

@@ -31,6 +31,11 @@ typedef enum gzip_phase {
     GZIP_AT_END
 } gzip_phase;
 
+/* Makes `*crc`, which is of the member's content so far, that of the content
+ * with `data` after it. */
+typedef ksv_status (*gzip_sum_fn)(void *ctx, uint32_t *crc, const uint8_t *data,
+                                  size_t size_bytes, ksv_error *error);
+
 /* One thread at a time. Members without a comment are for nobody else. */
 typedef struct gzip_decoder {
     ksv_allocator allocator;
@@ -52,6 +57,8 @@ typedef struct gzip_decoder {
     bool is_bgzf; /* for messages: what members are called */
     bool ignore_trailing_garbage;
     bool check_members; /* their checksums and lengths */
+    gzip_sum_fn sum;    /* NULL, or makes the checksums */
+    void *sum_ctx;
     /* Ask these at the end. */
     bool garbage_ignored;
     bool ends_with_marker; /* the last member is an empty BGZF block */

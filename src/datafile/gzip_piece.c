@@ -21,9 +21,11 @@ static ksv_status decode(gzip_decoder *d, gzip_points *points,
 }
 
 ksv_status gzip_piece_decode(gzip_decoder *d, gzip_points *points,
-                             gzip_piece *piece, ksv_error *error)
+                             points_spans *spans, gzip_piece *piece,
+                             ksv_error *error)
 {
     memset(piece, 0, sizeof *piece);
+    piece->spans = spans;
     const uint64_t begin = d->content;
     gzip_event event;
     const ksv_status status = decode(d, points, &event, error);
@@ -31,6 +33,8 @@ ksv_status gzip_piece_decode(gzip_decoder *d, gzip_points *points,
     piece->garbage_ignored = d->garbage_ignored;
     if (status != KSV_OK)
         return status;
+    if (points != NULL)
+        gzip_points_take(points, spans);
     piece->last = event == GZIP_END;
     piece->data = gzip_decoder_content(d, begin);
     piece->size_bytes = (size_t)(d->content - begin);

@@ -19,11 +19,14 @@ typedef struct gzip_piece {
     bool last;
     bool garbage_ignored;
     uint64_t disk_bytes; /* of the file that were used so far */
+    points_spans *spans; /* complete since the piece before, to be written */
 } gzip_piece;
 
 /* Decodes until the buffer, in which there is room, is full or nothing follows,
- * and tells `points` (may be NULL). On failure `disk_bytes` alone counts. */
+ * and tells `points` (may be NULL), whose spans go to `spans`, empty before. On
+ * failure `disk_bytes` alone counts. */
 ksv_status gzip_piece_decode(gzip_decoder *d, gzip_points *points,
-                             gzip_piece *piece, ksv_error *error);
+                             points_spans *spans, gzip_piece *piece,
+                             ksv_error *error);
 
 #endif

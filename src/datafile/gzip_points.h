@@ -11,7 +11,7 @@
 #include <keysieve/status.h>
 
 #include "datafile/gzip_decoder.h"
-#include "datafile/points_writer.h"
+#include "datafile/points_spans.h"
 
 /* Where points come depends on the DEFLATE streams and the spacing alone, not
  * on how the file is read:
@@ -28,8 +28,8 @@
 /* One thread at a time. */
 typedef struct gzip_points gzip_points;
 
-/* `writer` is borrowed. */
-ksv_status gzip_points_open(points_writer *writer, bool is_bgzf,
+/* For points that are `spacing_bytes` apart. */
+ksv_status gzip_points_open(uint64_t spacing_bytes, bool is_bgzf,
                             const ksv_allocator *allocator, gzip_points **out,
                             ksv_error *error);
 void gzip_points_close(gzip_points *points);
@@ -37,18 +37,23 @@ void gzip_points_close(gzip_points *points);
 /* Where the decoder has to stop at the latest. */
 uint64_t gzip_points_limit(const gzip_points *points);
 
+/* A gzip_sum_fn whose `ctx` is a gzip_points: the CRCs of chunks are found from
+ * those of members. The decoder that gzip_points_event() tells of has it. */
+ksv_status gzip_points_sum(void *ctx, uint32_t *crc, const uint8_t *data,
+                           size_t size_bytes, ksv_error *error);
+
 /* To be told after each step of the decoder, before its buffer moves. */
 ksv_status gzip_points_event(gzip_points *points, gzip_decoder *d,
                              gzip_event event, ksv_error *error);
 
-/* The same for BGZF blocks that were inflated elsewhere: content in order, and
- * before it where its block begins and its DEFLATE stream does; at the end
- * where the last block ends and how many there were. */
-ksv_status gzip_points_content(gzip_points *points, const uint8_t *data,
-                               size_t size_bytes, ksv_error *error);
+/* The same for a BGZF block that was inflated elsewhere: where it and its
+ * DEFLATE stream begin, and its content and the CRC of that. */
 ksv_status gzip_points_block(gzip_points *points, uint64_t member_offset,
-                             uint64_t body_offset, ksv_error *error);
-ksv_status gzip_points_end(gzip_points *points, uint64_t data_end,
-                           uint64_t members, ksv_error *error);
+                             uint64_t body_offset, const uint8_t *data,
+                             size_t size_bytes, uint32_t crc, ksv_error *error);
+
+/* Moves the spans that are there to `spans`, of the same allocator and empty.
+ */
+void gzip_points_take(gzip_points *points, points_spans *spans);
 
 #endif

@@ -20,8 +20,10 @@ struct gzip_stream {
     ksv_allocator allocator;
     ksv_file *file;
     datafile_kind kind;
-    gzip_decoder decoder;  /* not to be looked at while `ahead` is there */
-    gzip_points *points;   /* or NULL */
+    gzip_decoder decoder; /* not to be looked at while `ahead` is there */
+    gzip_points *points;  /* or NULL, and then so is `finisher` */
+    points_finisher *finisher;
+    points_spans spans;    /* when no other thread finds them */
     bgzf_stream *parallel; /* or NULL */
     gzip_ahead *ahead;     /* or NULL */
     gzip_piece piece;      /* the last one that the decoder gave */
@@ -59,6 +61,7 @@ ksv_status gzip_stream_open(ksv_file *file, const ksv_allocator *allocator,
         return error_set_memory(error);
     s->allocator = a;
     s->file = file;
+    points_spans_init(&s->spans, &s->allocator);
     ksv_status status = gzip_decoder_open(&s->decoder, file, INPUT_BYTES,
                                           PIECE_BYTES, &s->allocator, error);
     if (status == KSV_OK)
@@ -80,6 +83,8 @@ void gzip_stream_close(gzip_stream *stream)
     bgzf_stream_close(stream->parallel);
     gzip_ahead_close(stream->ahead);
     gzip_points_close(stream->points);
+    points_finisher_close(stream->finisher);
+    points_spans_release(&stream->spans);
     gzip_decoder_close(&stream->decoder);
     memory_free(&a, stream, sizeof *stream);
 }
@@ -102,6 +107,17 @@ static void open_threads(gzip_stream *s, unsigned threads)
                               NULL);
 }
 
+static ksv_status open_points(gzip_stream *s, points_writer *writer,
+                              ksv_error *error)
+{
+    KSV_TRY(gzip_points_open(points_writer_spacing(writer),
+                             s->kind == DATAFILE_BGZF, &s->allocator,
+                             &s->points, error));
+    s->decoder.sum = gzip_points_sum;
+    s->decoder.sum_ctx = s->points;
+    return points_finisher_open(writer, &s->allocator, &s->finisher, error);
+}
+
 ksv_status gzip_stream_configure(gzip_stream *stream,
                                  const datafile_stream_options *options,
                                  ksv_error *error)
@@ -109,8 +125,7 @@ ksv_status gzip_stream_configure(gzip_stream *stream,
     gzip_stream *s = stream;
     s->decoder.ignore_trailing_garbage = options->ignore_trailing_garbage;
     if (options->points != NULL)
-        KSV_TRY(gzip_points_open(options->points, s->kind == DATAFILE_BGZF,
-                                 &s->allocator, &s->points, error));
+        KSV_TRY(open_points(s, options->points, error));
     open_threads(s, options->threads);
     return KSV_OK;
 }
@@ -129,12 +144,24 @@ static ksv_status check_head(const uint8_t *data, size_t size_bytes,
                      "the content is itself compressed, with %s", name);
 }
 
+static ksv_status write_spans(gzip_stream *s, points_spans *spans,
+                              ksv_error *error)
+{
+    return s->finisher != NULL
+               ? points_finisher_write(s->finisher, spans, error)
+               : KSV_OK;
+}
+
 static ksv_status next_piece(gzip_stream *s, ksv_error *error)
 {
-    if (s->ahead != NULL)
-        return gzip_ahead_next(s->ahead, &s->piece, error);
-    gzip_decoder_make_room(&s->decoder);
-    return gzip_piece_decode(&s->decoder, s->points, &s->piece, error);
+    if (s->ahead != NULL) {
+        KSV_TRY(gzip_ahead_next(s->ahead, &s->piece, error));
+    } else {
+        gzip_decoder_make_room(&s->decoder);
+        KSV_TRY(gzip_piece_decode(&s->decoder, s->points, &s->spans, &s->piece,
+                                  error));
+    }
+    return write_spans(s, s->piece.spans, error);
 }
 
 /* What the threads cannot do, or will not because of what is wrong with it, the
@@ -144,6 +171,10 @@ static ksv_status next_parallel(gzip_stream *s, const uint8_t **data,
                                 ksv_error *error)
 {
     KSV_TRY(bgzf_stream_next(s->parallel, data, size_bytes, done, error));
+    if (s->points != NULL) {
+        gzip_points_take(s->points, &s->spans);
+        KSV_TRY(write_spans(s, &s->spans, error));
+    }
     if (!*done)
         return KSV_OK;
     const bgzf_stream_place place = bgzf_stream_end(s->parallel);

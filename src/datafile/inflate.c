@@ -39,8 +39,8 @@ void inflate_begin(inflater *s)
     s->bit_count = 0;
     s->out = NULL;
     s->history = NULL;
-    s->marks = NULL;
-    s->marks_end = NULL;
+    s->sources = NULL;
+    s->window_end = NULL;
     s->place = INFLATE_AT_BLOCK;
     s->final = false;
     s->stored_left = 0;
@@ -216,30 +216,39 @@ inflate_stop inflate_read_header(inflater *s)
     return INFLATE_LIMIT;
 }
 
-/* A copy of `size_bytes` from `from` reads the window before `marks_end`. */
-static void mark_window(const inflater *s, const uint8_t *from,
-                        size_t size_bytes)
+/* A copy of `size_bytes` is made from `from`. Without a branch: most of them
+ * read the window at first, few do in the end. */
+static ALWAYS_INLINE void note_source(inflate_source **sources,
+                                      const uint8_t *window_end,
+                                      const uint8_t *from, size_t size_bytes)
 {
-    if (from >= s->marks_end)
-        return;
-    size_t room = (size_t)(s->marks_end - from);
-    memset(s->marks + (INFLATE_WINDOW_BYTES - room), 1,
-           size_bytes < room ? size_bytes : room);
+    const ptrdiff_t back = window_end - from;
+    **sources = (inflate_source){(uint16_t)(INFLATE_WINDOW_BYTES - back),
+                                 (uint16_t)size_bytes};
+    *sources += back > 0;
 }
 
 /* What the decoding loop works on, in registers. */
 typedef struct decode_state {
     const uint8_t *in;
-    uint64_t bits; /* may hold bits above `count`: those that come next */
-    unsigned count;
+    uint64_t bits;  /* may hold bits above the count: those that come next */
+    unsigned count; /* of bits, in its low 8 bits; what is above is junk */
     uint8_t *out;
 } decode_state;
 
+/* Makes the count REFILLED_BITS at least. */
 static ALWAYS_INLINE void refill(decode_state *d)
 {
-    d->bits |= load_u64(d->in) << d->count;
-    d->in += (63 - d->count) >> 3;
+    d->bits |= load_u64(d->in) << (d->count & 63);
+    d->in += 7 - (d->count >> 3 & 7);
     d->count |= 56;
+}
+
+/* Drops the bits of an entry; the junk saves a masking. */
+static ALWAYS_INLINE void drop_entry(decode_state *d, uint32_t entry)
+{
+    d->bits >>= entry_bits(entry);
+    d->count -= entry;
 }
 
 static ALWAYS_INLINE void drop(decode_state *d, unsigned bits)
@@ -248,23 +257,26 @@ static ALWAYS_INLINE void drop(decode_state *d, unsigned bits)
     d->count -= bits;
 }
 
+static ALWAYS_INLINE uint32_t peek(const decode_state *d, const uint32_t *table,
+                                   unsigned mask)
+{
+    return table[(unsigned)d->bits & mask];
+}
+
 /* The value of a length or distance entry, taken from the input. */
 static ALWAYS_INLINE unsigned take_value(decode_state *d, uint32_t entry,
                                          unsigned base)
 {
-    const unsigned code_bits = entry_code_bits(entry);
-    const unsigned extra = entry_bits(entry) - code_bits;
-    const unsigned value =
-        base + ((unsigned)(d->bits >> code_bits) & ((1u << extra) - 1));
-    drop(d, entry_bits(entry));
-    return value;
+    const uint64_t field = d->bits & (((uint64_t)1 << entry_bits(entry)) - 1);
+    drop_entry(d, entry);
+    return base + (unsigned)(field >> entry_code_bits(entry));
 }
 
 static ALWAYS_INLINE uint32_t subtable_entry(decode_state *d,
                                              const uint32_t *table,
                                              uint32_t entry)
 {
-    drop(d, entry_bits(entry));
+    drop_entry(d, entry);
     const unsigned mask = (1u << entry_subtable_bits(entry)) - 1;
     return table[entry_subtable_start(entry) + ((unsigned)d->bits & mask)];
 }
@@ -275,8 +287,8 @@ static ALWAYS_INLINE uint32_t take_literals(decode_state *d,
                                             const uint32_t *literals,
                                             unsigned mask, uint32_t entry)
 {
-    drop(d, entry_bits(entry));
-    const uint32_t next = literals[d->bits & mask];
+    drop_entry(d, entry);
+    const uint32_t next = peek(d, literals, mask);
     store_u16(d->out, (uint16_t)(entry >> 8));
     d->out += entry_literal_count(entry);
     return next;
@@ -310,7 +322,7 @@ static ALWAYS_INLINE symbol_result take_exception(decode_state *d,
         return SYMBOL_DONE;
     }
     if ((entry & ENTRY_END) != 0) {
-        drop(d, entry_bits(entry));
+        drop_entry(d, entry);
         return SYMBOL_END;
     }
     if ((entry & ENTRY_RANGE) == 0)
@@ -319,80 +331,103 @@ static ALWAYS_INLINE symbol_result take_exception(decode_state *d,
     return SYMBOL_DONE;
 }
 
-/* Takes the symbols of `entry`, among them no more than one length. */
-static ALWAYS_INLINE symbol_result take_symbols(decode_state *d,
-                                                const inflater *s,
-                                                uint32_t entry, bool mark)
+/* Takes the literals and the length of a plain entry. */
+static ALWAYS_INLINE unsigned take_plain(decode_state *d, uint32_t entry)
 {
-    unsigned length;
-    if (LIKELY((entry & ENTRY_EXCEPTION) == 0)) {
-        drop(d, entry_bits(entry));
-        *d->out = (uint8_t)(entry >> 8);
-        d->out += entry_literal_count(entry);
-        length = entry_plain_length(entry);
-    } else {
-        const symbol_result result = take_exception(d, s, entry, &length);
-        if (result != SYMBOL_DONE || length == 0)
-            return result;
-    }
-    entry = s->distances[d->bits & ((1u << s->distance_bits) - 1)];
-    if (!LIKELY((entry & ENTRY_DISTANCE_EXCEPTION) == 0)) {
-        if ((entry & ENTRY_SUBTABLE) == 0)
-            return SYMBOL_BAD_DISTANCE;
-        entry = subtable_entry(d, s->distances, entry);
-        if ((entry & ENTRY_DISTANCE_EXCEPTION) != 0)
-            return SYMBOL_BAD_DISTANCE;
-    }
-    const unsigned distance = take_value(d, entry, entry >> 16);
-    if (distance > (size_t)(d->out - s->history))
-        return SYMBOL_TOO_FAR;
-    if (mark)
-        mark_window(s, d->out - distance, length);
-    d->out = inflate_copy(d->out, distance, length);
-    return SYMBOL_DONE;
+    drop_entry(d, entry);
+    *d->out = (uint8_t)(entry >> 8);
+    d->out += entry_literal_count(entry);
+    return entry_plain_length(entry);
 }
 
-/* Decodes symbols while a round fits into input and output. With `careful` a
- * round is one symbol, so that the limit is met exactly, and copies are marked.
+/* Takes a distance; 0: a code stands for none. */
+static ALWAYS_INLINE unsigned take_distance(decode_state *d, const inflater *s,
+                                            unsigned mask)
+{
+    uint32_t entry = peek(d, s->distances, mask);
+    if (!LIKELY((entry & ENTRY_DISTANCE_EXCEPTION) == 0)) {
+        if ((entry & ENTRY_SUBTABLE) == 0)
+            return 0;
+        entry = subtable_entry(d, s->distances, entry);
+        if ((entry & ENTRY_DISTANCE_EXCEPTION) != 0)
+            return 0;
+    }
+    return take_value(d, entry, entry >> 16);
+}
+
+static ALWAYS_INLINE decode_state decode_begin(const inflater *s)
+{
+    return (decode_state){s->in_next, s->bits, s->bit_count, s->out};
+}
+
+static ALWAYS_INLINE void decode_end(inflater *s, const decode_state *d)
+{
+    s->in_next = d->in;
+    s->bits = d->bits;
+    s->bit_count = d->count & 63;
+    s->out = d->out;
+    bits_settle(s);
+}
+
+/* Decodes symbols while a round fits into input and output. The entry of a
+ * round is found before the bits behind it are read: with REFILLED_BITS of them
+ * there are enough for
+ *
+ *   - three entries of literals, or two of them and the next entry, after which
+ *     bits are read
+ *   - a plain entry, a distance and the next entry.
  */
 static ALWAYS_INLINE symbol_result decode_rounds(inflater *s,
                                                  const uint8_t *in_stop,
                                                  const uint8_t *out_stop,
-                                                 bool careful)
+                                                 bool note)
 {
-    decode_state d = {s->in_next, s->bits, s->bit_count, s->out};
+    decode_state d = decode_begin(s);
+    inflate_source *sources = s->sources;
+    const uint32_t *literals = s->literals;
     const unsigned mask = (1u << s->literal_bits) - 1;
+    const unsigned distance_mask = (1u << s->distance_bits) - 1;
     symbol_result result = SYMBOL_DONE;
     refill(&d);
-    uint32_t entry = s->literals[d.bits & mask];
-    while (result == SYMBOL_DONE && d.in <= in_stop && d.out < out_stop) {
+    uint32_t entry = peek(&d, literals, mask);
+    while (d.in <= in_stop && d.out < out_stop) {
         refill(&d);
-        if (careful && (entry & ENTRY_EXCEPTION) == 0 &&
-            entry_literal_count(entry) != 0) {
-            take_one_literal(&d, entry);
-            entry = s->literals[d.bits & mask];
-            continue;
-        }
-        if (!careful && (entry & ENTRY_LITERALS) != 0) {
-            entry = take_literals(&d, s->literals, mask, entry);
+        if ((entry & ENTRY_LITERALS) != 0) {
+            entry = take_literals(&d, literals, mask, entry);
             if ((entry & ENTRY_LITERALS) != 0) {
-                entry = take_literals(&d, s->literals, mask, entry);
+                entry = take_literals(&d, literals, mask, entry);
                 if ((entry & ENTRY_LITERALS) != 0) {
-                    entry = take_literals(&d, s->literals, mask, entry);
+                    entry = take_literals(&d, literals, mask, entry);
                     continue;
                 }
             }
             refill(&d);
         }
-        result = take_symbols(&d, s, entry, careful && s->marks != NULL);
-        refill(&d);
-        entry = s->literals[d.bits & mask];
+        unsigned length;
+        if (LIKELY((entry & ENTRY_EXCEPTION) == 0)) {
+            length = take_plain(&d, entry);
+        } else {
+            result = take_exception(&d, s, entry, &length);
+            if (result != SYMBOL_DONE)
+                break;
+            refill(&d);
+            if (length == 0) {
+                entry = peek(&d, literals, mask);
+                continue;
+            }
+        }
+        const unsigned distance = take_distance(&d, s, distance_mask);
+        entry = peek(&d, literals, mask);
+        if (!LIKELY(distance - 1 < (size_t)(d.out - s->history))) {
+            result = distance == 0 ? SYMBOL_BAD_DISTANCE : SYMBOL_TOO_FAR;
+            break;
+        }
+        if (note)
+            note_source(&sources, s->window_end, d.out - distance, length);
+        d.out = inflate_copy(d.out, distance, length);
     }
-    s->in_next = d.in;
-    s->bits = d.bits;
-    s->bit_count = d.count;
-    s->out = d.out;
-    bits_settle(s);
+    decode_end(s, &d);
+    s->sources = sources;
     return result;
 }
 
@@ -402,10 +437,45 @@ static symbol_result decode_fast(inflater *s, const uint8_t *in_stop,
     return decode_rounds(s, in_stop, out_stop, false);
 }
 
+static symbol_result decode_noting(inflater *s, const uint8_t *in_stop,
+                                   const uint8_t *out_stop)
+{
+    return decode_rounds(s, in_stop, out_stop, true);
+}
+
+/* The same, a symbol a round, so that the limit is met exactly. */
 static symbol_result decode_careful(inflater *s, const uint8_t *in_stop,
                                     const uint8_t *out_stop)
 {
-    return decode_rounds(s, in_stop, out_stop, true);
+    decode_state d = decode_begin(s);
+    const unsigned mask = (1u << s->literal_bits) - 1;
+    const unsigned distance_mask = (1u << s->distance_bits) - 1;
+    symbol_result result = SYMBOL_DONE;
+    while (d.in <= in_stop && d.out < out_stop) {
+        refill(&d);
+        const uint32_t entry = peek(&d, s->literals, mask);
+        unsigned length = 0;
+        if ((entry & ENTRY_EXCEPTION) != 0)
+            result = take_exception(&d, s, entry, &length);
+        else if (entry_literal_count(entry) != 0)
+            take_one_literal(&d, entry);
+        else
+            length = take_plain(&d, entry);
+        if (result != SYMBOL_DONE)
+            break;
+        if (length == 0)
+            continue;
+        const unsigned distance = take_distance(&d, s, distance_mask);
+        if (distance - 1 >= (size_t)(d.out - s->history)) {
+            result = distance == 0 ? SYMBOL_BAD_DISTANCE : SYMBOL_TOO_FAR;
+            break;
+        }
+        if (s->sources != NULL)
+            note_source(&s->sources, s->window_end, d.out - distance, length);
+        d.out = inflate_copy(d.out, distance, length);
+    }
+    decode_end(s, &d);
+    return result;
 }
 
 static inflate_stop end_block(inflater *s)
@@ -423,8 +493,10 @@ static inflate_stop run_coded(inflater *s, uint8_t *limit)
     const uint8_t *in_stop =
         s->in_last ? s->in_end + LAST_INPUT_OVERRUN : s->in_end - ROUND_INPUT;
     symbol_result result = SYMBOL_DONE;
-    if (s->marks == NULL && limit - s->out > ROUND_OUTPUT)
-        result = decode_fast(s, in_stop, limit - ROUND_OUTPUT);
+    if (limit - s->out > ROUND_OUTPUT)
+        result = s->sources == NULL
+                     ? decode_fast(s, in_stop, limit - ROUND_OUTPUT)
+                     : decode_noting(s, in_stop, limit - ROUND_OUTPUT);
     if (result == SYMBOL_DONE)
         result = decode_careful(s, in_stop, limit);
     if (is_truncated(s))

@@ -35,14 +35,26 @@ typedef enum inflate_place {
     INFLATE_AT_END
 } inflate_place;
 
-/* Primary lookups take this many bits; longer codes go on in a subtable. */
-#define INFLATE_LITERAL_BITS 12
-#define INFLATE_DISTANCE_BITS 9
+/* Primary lookups take this many bits; longer codes go on in a subtable. With
+ * more, tables take longer to make and leave the nearest cache less room. */
+#define INFLATE_LITERAL_BITS 11
+#define INFLATE_DISTANCE_BITS 8
 
-/* Enough for any set of codes: 4 symbols fill no more than one subtable of 8
- * entries, 7 distances no more than one of 64. */
-#define INFLATE_LITERAL_ENTRIES (4096 + 576)
-#define INFLATE_DISTANCE_ENTRIES (512 + 320)
+/* Enough for any set of codes: 5 symbols fill no more than one subtable of 16
+ * entries, 8 distances no more than one of 128. */
+#define INFLATE_LITERAL_ENTRIES (2048 + 928)
+#define INFLATE_DISTANCE_ENTRIES (256 + 512)
+
+/* What a copy reads of a window, and maybe more after it. */
+typedef struct inflate_source {
+    uint16_t
+        begin; /* counted so that the window ends at INFLATE_WINDOW_BYTES */
+    uint16_t size_bytes;
+} inflate_source;
+
+/* Copies have 3 bytes at least and reach back no more than the window does; one
+ * more is written without counting. */
+#define INFLATE_SOURCES (INFLATE_WINDOW_BYTES / 3 + 2)
 
 /* A decoder. Its members are its own but for those that a comment offers; one
  * thread at a time. It owns no memory and may be copied. */
@@ -58,10 +70,10 @@ typedef struct inflater {
     uint8_t *out;
     const uint8_t *history;
 
-    /* NULL, or INFLATE_WINDOW_BYTES bytes set by the caller: for each byte of
-     * the window that ends at `marks_end` whether a copy has read it. */
-    uint8_t *marks;
-    const uint8_t *marks_end;
+    /* NULL, or where to note the next copy that reads before `window_end`, at
+     * most INFLATE_SOURCES of them: set by the caller. */
+    inflate_source *sources;
+    const uint8_t *window_end;
 
     inflate_place place;
     bool final; /* the block is the last one */
@@ -77,7 +89,8 @@ typedef struct inflater {
 /* Makes a decoder of memory that holds anything. */
 void inflate_init(inflater *s);
 
-/* Begins a stream: at a block header, without input, output or marks. */
+/* Begins a stream: at a block header, without input, output or
+ * sources. */
 void inflate_begin(inflater *s);
 
 /* Gives the input from its byte 0, in which the first `skip_bits` (0 to 7) bits

@@ -85,7 +85,8 @@ static uint32_t range_entry(symbol_range range, unsigned bits)
 static uint32_t literal_entry(unsigned symbol, unsigned bits)
 {
     if (symbol < END_SYMBOL)
-        return ENTRY_LITERALS | 1u << 28 | bits << 24 | symbol << 8 | bits;
+        return ENTRY_LITERALS | 1u << 28 | bits << 24 | symbol << 16 |
+               symbol << 8 | bits;
     if (symbol == END_SYMBOL)
         return ENTRY_EXCEPTION | ENTRY_END | bits;
     symbol -= FIRST_LENGTH_SYMBOL;
@@ -107,6 +108,7 @@ typedef struct table_shape {
     size_t capacity;
     unsigned primary_bits;
     uint32_t exception;
+    bool lengths; /* ranges become plain entries where they can */
     uint32_t (*entry)(unsigned symbol, unsigned bits);
 } table_shape;
 
@@ -127,6 +129,36 @@ static unsigned subtable_bits(const uint16_t *left, unsigned bits,
     return n;
 }
 
+/* Puts an entry wherever the index ends in `code`. */
+static void fill_primary(const table_shape *t, size_t code, unsigned bits,
+                         uint32_t entry)
+{
+    const size_t primary = (size_t)1 << t->primary_bits;
+    for (size_t i = code; i < primary; i += (size_t)1 << bits)
+        t->entries[i] = entry;
+}
+
+/* A range whose extra bits are among those of the index becomes the lengths
+ * that they make. */
+static void fill_lengths(const table_shape *t, size_t code, uint32_t range)
+{
+    const unsigned bits = entry_bits(range), code_bits = entry_code_bits(range);
+    const uint32_t first = entry_range_length(range) - ENTRY_SMALLEST_LENGTH;
+    for (uint32_t i = 0; i < 1u << (bits - code_bits); i++)
+        fill_primary(t, code | (size_t)i << code_bits, bits,
+                     (first + i) << 16 | bits);
+}
+
+static void fill_code(const table_shape *t, size_t code, unsigned bits,
+                      uint32_t entry)
+{
+    if (t->lengths && (entry & ENTRY_RANGE) != 0 &&
+        (entry & ENTRY_LITERALS) == 0 && entry_bits(entry) <= t->primary_bits)
+        fill_lengths(t, code, entry);
+    else
+        fill_primary(t, code, bits, entry);
+}
+
 static bool table_fill(const table_shape *t, const code_order *order)
 {
     const size_t primary = (size_t)1 << t->primary_bits;
@@ -144,9 +176,7 @@ static bool table_fill(const table_shape *t, const code_order *order)
         for (; left[bits] != 0; left[bits]--, code++, symbol++) {
             const size_t at = reversed_code(code, bits);
             if (bits <= t->primary_bits) {
-                const uint32_t entry = t->entry(*symbol, bits);
-                for (size_t i = at; i < primary; i += (size_t)1 << bits)
-                    t->entries[i] = entry;
+                fill_code(t, at, bits, t->entry(*symbol, bits));
                 continue;
             }
             const unsigned sub_code_bits = bits - t->primary_bits;
@@ -172,53 +202,49 @@ static bool table_fill(const table_shape *t, const code_order *order)
     return true;
 }
 
-/* A range whose extra bits are among the `primary_bits` of the index `i`
- * becomes the length that they make. */
-static uint32_t resolved_range(uint32_t entry, size_t i, unsigned primary_bits)
+/* A literal and the symbol after it, if the `primary_bits` of an index hold
+ * both. Without branches, so that several are made at once. */
+static inline uint32_t joined(uint32_t first, unsigned first_bits,
+                              uint32_t second, unsigned primary_bits)
 {
-    const unsigned bits = entry_bits(entry);
-    if (bits > primary_bits)
-        return entry;
-    const size_t extra =
-        (i & (((size_t)1 << bits) - 1)) >> entry_code_bits(entry);
-    const uint32_t length = entry_range_length(entry) + (uint32_t)extra;
-    return (length - ENTRY_SMALLEST_LENGTH) << 16 | bits;
+    const uint32_t both = first_bits + entry_bits(second);
+    const uint32_t more = second >> 31; /* it is a literal */
+    const uint32_t entry =
+        (first & 0x0f00ff00) | (second & 0x80ff0000) | (more + 1) << 28 | both;
+    const bool holds = (second & ENTRY_EXCEPTION) == 0 && both <= primary_bits;
+    return holds ? entry : first;
 }
 
-/* A literal and what follows it become one entry if the `primary_bits` of the
- * index hold both. */
-static uint32_t joined_literal(uint32_t first, uint32_t second,
-                               unsigned primary_bits)
+/* Joins a literal to each of the `singles`, which are what may follow it. */
+static void join_literal(uint32_t *entries, const uint32_t *singles,
+                         size_t code, unsigned bits, unsigned primary_bits)
 {
-    const unsigned bits = entry_bits(first);
-    const uint32_t literal = bits << 24 | (first & 0xff00);
-    if ((second & ENTRY_EXCEPTION) != 0)
-        return first;
-    if (entry_literal_count(second) != 0) {
-        const unsigned both = bits + entry_first_literal_bits(second);
-        return both > primary_bits ? first
-                                   : ENTRY_LITERALS | 2u << 28 | literal |
-                                         (second & 0xff00) << 8 | both;
-    }
-    const unsigned both = bits + entry_bits(second);
-    return both > primary_bits
-               ? first
-               : 1u << 28 | literal | (second & 0xff0000) | both;
+    uint32_t made[1 << INFLATE_LITERAL_BITS];
+    const size_t count = (size_t)1 << (primary_bits - bits);
+    const uint32_t first = entries[code];
+    for (size_t i = 0; i < count; i++)
+        made[i] = joined(first, bits, singles[i], primary_bits);
+    for (size_t i = 0; i < count; i++)
+        entries[code | i << bits] = made[i];
 }
 
-/* Makes each entry stand for as much as its index holds. What follows a literal
- * stands at a smaller index, so it is done already. */
-static void enrich_literals(uint32_t *entries, unsigned primary_bits)
+/* Makes the entries of literals stand for as much as their indexes hold. */
+static void join_literals(uint32_t *entries, unsigned primary_bits,
+                          const code_order *order)
 {
-    const size_t primary = (size_t)1 << primary_bits;
-    for (size_t i = 0; i < primary; i++) {
-        const uint32_t entry = entries[i];
-        if ((entry & (ENTRY_EXCEPTION | ENTRY_SUBTABLE | ENTRY_RANGE)) ==
-            (ENTRY_EXCEPTION | ENTRY_RANGE))
-            entries[i] = resolved_range(entry, i, primary_bits);
-        else if ((entry & ENTRY_LITERALS) != 0 && i != 0)
-            entries[i] = joined_literal(entry, entries[i >> entry_bits(entry)],
-                                        primary_bits);
+    uint32_t singles[1 << INFLATE_LITERAL_BITS];
+    unsigned least = 1;
+    while (order->counts[least] == 0)
+        least++;
+    memcpy(singles, entries, sizeof *entries << (primary_bits - least));
+    const uint16_t *symbol = order->symbols;
+    unsigned code = 0;
+    for (unsigned bits = 1; bits + least <= primary_bits; bits++) {
+        code <<= 1;
+        for (unsigned n = order->counts[bits]; n != 0; n--, code++, symbol++)
+            if (*symbol < END_SYMBOL)
+                join_literal(entries, singles, reversed_code(code, bits), bits,
+                             primary_bits);
     }
 }
 
@@ -233,11 +259,15 @@ bool inflate_literal_table(inflater *s, const uint8_t *lengths, size_t count)
     s->literal_bits = order.max_bits < INFLATE_LITERAL_BITS
                           ? order.max_bits
                           : INFLATE_LITERAL_BITS;
-    const table_shape shape = {s->literals, INFLATE_LITERAL_ENTRIES,
-                               s->literal_bits, ENTRY_EXCEPTION, literal_entry};
+    const table_shape shape = {s->literals,
+                               INFLATE_LITERAL_ENTRIES,
+                               s->literal_bits,
+                               ENTRY_EXCEPTION,
+                               true,
+                               literal_entry};
     if (!table_fill(&shape, &order))
         return false;
-    enrich_literals(s->literals, s->literal_bits);
+    join_literals(s->literals, s->literal_bits, &order);
     return true;
 }
 
@@ -252,8 +282,11 @@ bool inflate_distance_table(inflater *s, const uint8_t *lengths, size_t count)
     s->distance_bits = order.max_bits < INFLATE_DISTANCE_BITS
                            ? order.max_bits
                            : INFLATE_DISTANCE_BITS;
-    const table_shape shape = {s->distances, INFLATE_DISTANCE_ENTRIES,
-                               s->distance_bits, ENTRY_DISTANCE_EXCEPTION,
+    const table_shape shape = {s->distances,
+                               INFLATE_DISTANCE_ENTRIES,
+                               s->distance_bits,
+                               ENTRY_DISTANCE_EXCEPTION,
+                               false,
                                distance_entry};
     return table_fill(&shape, &order);
 }
@@ -270,8 +303,12 @@ bool inflate_code_length_table(const uint8_t lengths[CODE_LENGTH_SYMBOLS],
     if (!code_order_make(&order, lengths, CODE_LENGTH_SYMBOLS) ||
         !order.complete)
         return false;
-    const table_shape shape = {table, (size_t)1 << CODE_LENGTH_BITS,
-                               CODE_LENGTH_BITS, 0, code_length_entry};
+    const table_shape shape = {table,
+                               (size_t)1 << CODE_LENGTH_BITS,
+                               CODE_LENGTH_BITS,
+                               0,
+                               false,
+                               code_length_entry};
     return table_fill(&shape, &order);
 }
 

@@ -55,6 +55,11 @@ uint32_t zlib_crc32(uint32_t crc, const uint8_t *data, size_t size_bytes)
     return crc;
 }
 
+uint32_t zlib_crc32_shift(uint32_t crc, uint64_t size_bytes)
+{
+    return crc != 0 ? (uint32_t)crc32_combine(crc, 0, (z_off_t)size_bytes) : 0;
+}
+
 ksv_status zlib_deflater_open(const ksv_allocator *allocator,
                               zlib_deflater **out, ksv_error *error)
 {

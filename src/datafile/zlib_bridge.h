@@ -13,6 +13,10 @@
 /* The CRC-32 of what `crc` is of (0 for nothing) followed by `data`. */
 uint32_t zlib_crc32(uint32_t crc, const uint8_t *data, size_t size_bytes);
 
+/* What `crc` becomes when so many bytes follow, but for what they add to it:
+ * the CRC of all is this one exclusive-or that of the bytes alone. */
+uint32_t zlib_crc32_shift(uint32_t crc, uint64_t size_bytes);
+
 /* A deflater of separate small pieces. */
 typedef struct zlib_deflater zlib_deflater;
 

@@ -67,14 +67,19 @@ static inline unsigned bloom_probe_bit(uint64_t mixed, unsigned i)
     return (uint32_t)(half * BLOOM_MULTIPLIER[i]) >> 23;
 }
 
-static inline void bloom_block_add(uint8_t *block, uint64_t hash,
+/* Whether any of the bits was clear before. */
+static inline bool bloom_block_add(uint8_t *block, uint64_t hash,
                                    unsigned functions)
 {
     uint64_t mixed = bloom_mix(hash);
+    unsigned clear = 0;
     for (unsigned i = 0; i < functions; i++) {
         unsigned bit = bloom_probe_bit(mixed, i);
-        block[bit >> 3] |= (uint8_t)(1u << (bit & 7));
+        unsigned mask = 1u << (bit & 7);
+        clear |= ~(unsigned)block[bit >> 3] & mask;
+        block[bit >> 3] |= (uint8_t)mask;
     }
+    return clear != 0;
 }
 
 static inline bool bloom_block_may_contain(const uint8_t *block, uint64_t hash,

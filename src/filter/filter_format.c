@@ -7,6 +7,7 @@
 #include "base/coding.h"
 #include "base/error.h"
 #include "filter/bloom_block.h"
+#include "filter/bloom_classic.h"
 #include "hash/hash.h"
 
 /* Offsets in the header. */
@@ -21,6 +22,7 @@ enum {
     HEADER_BODY_OFFSET = 52,
     HEADER_BLOCKS = 56,
     HEADER_FPR = 64,
+    HEADER_BITS = 72, /* of a textbook filter, else 0 */
     HEADER_CHECKSUM = 120
 };
 
@@ -78,14 +80,32 @@ bool filter_hash_bits_valid(unsigned hash_bits)
     return hash_bits >= 32 && hash_bits <= 64;
 }
 
+static unsigned most_functions(ksv_filter_kind kind)
+{
+    return kind == KSV_FILTER_CLASSIC ? CLASSIC_MAX_FUNCTIONS
+                                      : BLOOM_MAX_FUNCTIONS;
+}
+
+/* Whether the last block is used, and no more than it. */
+static bool classic_bits_fit(const ksv_filter_plan *plan)
+{
+    return plan->bits > (plan->blocks - 1) * BLOOM_BLOCK_BITS &&
+           plan->bits <= plan->blocks * BLOOM_BLOCK_BITS;
+}
+
 /* What is wrong with the numbers of a filter, or NULL. */
 static const char *find_fault(const ksv_filter_options *o)
 {
+    if (o->plan.kind != KSV_FILTER_BLOCKED &&
+        o->plan.kind != KSV_FILTER_CLASSIC)
+        return "the kind of the filter";
     if (o->plan.blocks == 0 || o->plan.blocks > FILTER_MAX_BLOCKS)
         return "the number of blocks of the filter";
     if (o->plan.hash_functions == 0 ||
-        o->plan.hash_functions > BLOOM_MAX_FUNCTIONS)
+        o->plan.hash_functions > most_functions(o->plan.kind))
         return "the number of hash functions of the filter";
+    if (o->plan.kind == KSV_FILTER_CLASSIC && !classic_bits_fit(&o->plan))
+        return "the number of bits of the filter";
     if (!(o->plan.fpr >= 0 && o->plan.fpr <= 1))
         return "the false-positive rate of the filter";
     if (!filter_hash_bits_valid(o->hash_bits))
@@ -105,12 +125,23 @@ ksv_status filter_options_check(const ksv_filter_options *options,
     return KSV_OK;
 }
 
+static uint32_t features_of(const ksv_filter_options *options)
+{
+    uint32_t features = 0;
+    if (options->is_standalone)
+        features |= FILTER_FEATURE_STANDALONE;
+    if (options->plan.kind == KSV_FILTER_CLASSIC)
+        features |= FILTER_FEATURE_CLASSIC;
+    return features;
+}
+
 void filter_header_encode(const ksv_filter_options *options, uint8_t *out)
 {
     filter_layout layout = filter_layout_of(options->plan.blocks);
     memset(out, 0, (size_t)layout.body_offset);
     memcpy(out, FILTER_MAGIC, FILTER_MAGIC_BYTES);
     store_u16(out + HEADER_VERSION, FILTER_VERSION);
+    store_u32(out + HEADER_FEATURES, features_of(options));
     memcpy(out + HEADER_ID, options->id, ID_BYTES);
     memcpy(out + HEADER_HASH_KEY, options->hasher.key,
            sizeof options->hasher.key);
@@ -120,6 +151,8 @@ void filter_header_encode(const ksv_filter_options *options, uint8_t *out)
     store_u32(out + HEADER_BODY_OFFSET, (uint32_t)layout.body_offset);
     store_u64(out + HEADER_BLOCKS, options->plan.blocks);
     store_f64(out + HEADER_FPR, options->plan.fpr);
+    if (options->plan.kind == KSV_FILTER_CLASSIC)
+        store_u64(out + HEADER_BITS, options->plan.bits);
     store_u64(out + HEADER_CHECKSUM, hash_checksum64(out, HEADER_CHECKSUM));
 }
 
@@ -163,7 +196,8 @@ static ksv_status check_integrity(const uint8_t *data, size_t size_bytes,
     if (hash_checksum64(data, HEADER_CHECKSUM) !=
         load_u64(data + HEADER_CHECKSUM))
         return corrupt_at(error, 0, "the filter's header has a bad checksum");
-    uint32_t features = load_u32(data + HEADER_FEATURES);
+    uint32_t features =
+        load_u32(data + HEADER_FEATURES) & ~(uint32_t)FILTER_FEATURES;
     if (features != 0)
         return error_set_at(error, KSV_ERROR_VERSION, NULL, HEADER_FEATURES,
                             "format features 0x%x are not known to this "
@@ -174,10 +208,12 @@ static ksv_status check_integrity(const uint8_t *data, size_t size_bytes,
 
 static bool reserved_is_zero(const uint8_t *data)
 {
-    size_t after_fpr = HEADER_FPR + 8;
+    bool has_bits =
+        (load_u32(data + HEADER_FEATURES) & FILTER_FEATURE_CLASSIC) != 0;
+    size_t used = HEADER_BITS + (has_bits ? 8 : 0);
     return all_zero(data + HEADER_VERSION + 2, 2) &&
            data[HEADER_FUNCTIONS + 1] == 0 &&
-           all_zero(data + after_fpr, HEADER_CHECKSUM - after_fpr);
+           all_zero(data + used, HEADER_CHECKSUM - used);
 }
 
 /* The sizes that the header names, against the file that there is. */
@@ -211,7 +247,12 @@ ksv_status filter_header_decode(const uint8_t *data, size_t size_bytes,
     KSV_TRY(check_version(data, size_bytes, error));
     KSV_TRY(check_integrity(data, size_bytes, error));
     ksv_filter_options o = {0};
+    uint32_t features = load_u32(data + HEADER_FEATURES);
+    bool is_classic = (features & FILTER_FEATURE_CLASSIC) != 0;
+    o.is_standalone = (features & FILTER_FEATURE_STANDALONE) != 0;
+    o.plan.kind = is_classic ? KSV_FILTER_CLASSIC : KSV_FILTER_BLOCKED;
     o.plan.blocks = load_u64(data + HEADER_BLOCKS);
+    o.plan.bits = load_u64(data + HEADER_BITS);
     o.plan.hash_functions = data[HEADER_FUNCTIONS];
     o.plan.fpr = load_f64(data + HEADER_FPR);
     o.hash_bits = data[HEADER_HASH_BITS];
@@ -223,7 +264,8 @@ ksv_status filter_header_decode(const uint8_t *data, size_t size_bytes,
         return error_set_at(error, KSV_ERROR_CORRUPT, NULL, HEADER_HASH_KIND,
                             "%s is out of range", fault);
     KSV_TRY(check_layout(data, size_bytes, file_bytes, o.plan.blocks, error));
-    o.plan.bits = o.plan.blocks * BLOOM_BLOCK_BITS;
+    if (!is_classic)
+        o.plan.bits = o.plan.blocks * BLOOM_BLOCK_BITS;
     o.plan.file_bytes = file_bytes;
     *options = o;
     return KSV_OK;

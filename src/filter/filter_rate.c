@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "filter/bloom_block.h"
+#include "filter/filter_math.h"
 
 /* Blocks so full answer "maybe" to everything. */
 #define MAX_MEAN_KEYS 32768.0
@@ -38,17 +39,6 @@ filter_load filter_load_of(uint64_t keys, uint64_t blocks)
     return filter_load_poisson((double)keys / (double)blocks);
 }
 
-static double power(double base, uint64_t exponent)
-{
-    double result = 1;
-    for (; exponent > 0; exponent >>= 1) {
-        if ((exponent & 1) != 0)
-            result *= base;
-        base *= base;
-    }
-    return result;
-}
-
 /* What a block that holds some number of keys answers: the probabilities that
  * one given bit and that two given bits are clear, and their factors a key. */
 typedef struct block_state {
@@ -62,10 +52,10 @@ typedef struct block_state {
 static block_state block_with_keys(uint64_t keys, unsigned functions)
 {
     block_state s = {functions};
-    s.clear_step = power((BITS - 1) / BITS, functions);
-    s.both_clear_step = power((BITS - 2) / BITS, functions);
-    s.clear = power(s.clear_step, keys);
-    s.both_clear = power(s.both_clear_step, keys);
+    s.clear_step = math_power((BITS - 1) / BITS, functions);
+    s.both_clear_step = math_power((BITS - 2) / BITS, functions);
+    s.clear = math_power(s.clear_step, keys);
+    s.both_clear = math_power(s.both_clear_step, keys);
     return s;
 }
 
@@ -92,7 +82,7 @@ static double block_rate(const block_state *s)
     double variance =
         (s->clear + (BITS - 1) * s->both_clear) / BITS - s->clear * s->clear;
     double pairs = s->functions * (s->functions - 1) / 2.0;
-    double rate = power(set, s->functions);
+    double rate = math_power(set, s->functions);
     if (variance > 0)
         rate *= 1 + pairs * variance / (set * set);
     return rate < 1 ? rate : 1;

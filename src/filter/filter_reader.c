@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* An open filter: answers from blocks that are read when first needed. */
-#include <keysieve/filter.h>
+#include "filter/filter_reader.h"
 
 #include "base/error.h"
 #include "filter/bloom_block.h"
+#include "filter/bloom_classic.h"
 #include "filter/bloom_probe.h"
 #include "filter/filter_pages.h"
 #include "io/file.h"
@@ -11,6 +12,10 @@
 /* Probes that are under way together: enough to hide the latency of memory,
  * few enough for the lines to stay in the first cache. */
 #define GROUP_HASHES 32
+
+/* Probes of a textbook filter that are asked for ahead: most absent keys end
+ * within them. */
+#define AHEAD_FUNCTIONS 2
 
 struct ksv_filter {
     ksv_allocator allocator;
@@ -73,16 +78,43 @@ ksv_status ksv_filter_load(ksv_filter *filter, ksv_error *error)
     return filter_pages_read_all(&filter->pages, error);
 }
 
+/* Block `number`, ready to be read. */
+static inline ksv_status need_block(ksv_filter *filter, uint64_t number,
+                                    const uint8_t **block, ksv_error *error)
+{
+    uint64_t page = number / FILTER_PAGE_BLOCKS;
+    if (!filter_page_is_ready(&filter->pages, page))
+        KSV_TRY(filter_pages_read(&filter->pages, page, error));
+    *block = filter->pages.blocks.data + number * BLOOM_BLOCK_BYTES;
+    return KSV_OK;
+}
+
 /* The block of a truncated hash, ready to be read. */
 static inline ksv_status find_block(ksv_filter *filter, uint64_t truncated,
                                     const uint8_t **block, ksv_error *error)
 {
     uint64_t number =
         bloom_block_number(truncated, filter->info.options.plan.blocks);
-    uint64_t page = number / FILTER_PAGE_BLOCKS;
-    if (!filter_page_is_ready(&filter->pages, page))
-        KSV_TRY(filter_pages_read(&filter->pages, page, error));
-    *block = filter->pages.blocks.data + number * BLOOM_BLOCK_BYTES;
+    return need_block(filter, number, block, error);
+}
+
+/* By the first `functions` hash functions. */
+static ksv_status probe_classic(ksv_filter *filter, uint64_t truncated,
+                                unsigned functions, bool *may_contain,
+                                ksv_error *error)
+{
+    uint64_t bits = filter->info.options.plan.bits;
+    classic_probes probes = classic_begin(truncated);
+    *may_contain = false;
+    for (unsigned i = 0; i < functions; i++) {
+        uint64_t bit = classic_next(&probes, bits);
+        unsigned inside = (unsigned)(bit % BLOOM_BLOCK_BITS);
+        const uint8_t *block;
+        KSV_TRY(need_block(filter, bit / BLOOM_BLOCK_BITS, &block, error));
+        if ((block[inside >> 3] >> (inside & 7) & 1) == 0)
+            return KSV_OK;
+    }
+    *may_contain = true;
     return KSV_OK;
 }
 
@@ -92,6 +124,9 @@ ksv_status ksv_filter_may_contain(ksv_filter *filter, uint64_t hash,
     const ksv_filter_options *o = &filter->info.options;
     uint64_t truncated = ksv_hash_truncate(hash, o->hash_bits);
     const uint8_t *block;
+    if (o->plan.kind == KSV_FILTER_CLASSIC)
+        return probe_classic(filter, truncated, o->plan.hash_functions,
+                             may_contain, error);
     KSV_TRY(find_block(filter, truncated, &block, error));
     *may_contain =
         bloom_block_may_contain(block, truncated, o->plan.hash_functions);
@@ -114,15 +149,47 @@ static ksv_status probe_group(ksv_filter *filter, const uint64_t *hashes,
     return KSV_OK;
 }
 
+static ksv_status probe_classic_group(ksv_filter *filter,
+                                      const uint64_t *hashes, size_t count,
+                                      bool *may_contain, ksv_error *error)
+{
+    const ksv_filter_options *o = &filter->info.options;
+    uint64_t truncated[GROUP_HASHES];
+    const uint8_t *data = filter->pages.blocks.data;
+    unsigned functions = o->plan.hash_functions;
+    unsigned ahead = functions < AHEAD_FUNCTIONS ? functions : AHEAD_FUNCTIONS;
+    for (size_t i = 0; i < count; i++) {
+        truncated[i] = ksv_hash_truncate(hashes[i], o->hash_bits);
+        CLASSIC_PREFETCH(data, o->plan.bits, truncated[i], ahead);
+    }
+    for (size_t i = 0; i < count; i++) {
+        KSV_TRY(
+            probe_classic(filter, truncated[i], ahead, &may_contain[i], error));
+        if (may_contain[i])
+            CLASSIC_PREFETCH(data, o->plan.bits, truncated[i], functions);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (may_contain[i])
+            KSV_TRY(probe_classic(filter, truncated[i], functions,
+                                  &may_contain[i], error));
+    }
+    return KSV_OK;
+}
+
 ksv_status ksv_filter_may_contain_batch(ksv_filter *filter,
                                         const uint64_t *hashes, size_t count,
                                         bool *may_contain, ksv_error *error)
 {
+    bool is_classic = filter->info.options.plan.kind == KSV_FILTER_CLASSIC;
     for (size_t done = 0; done < count; done += GROUP_HASHES) {
         size_t left = count - done;
-        KSV_TRY(probe_group(filter, hashes + done,
-                            left < GROUP_HASHES ? left : GROUP_HASHES,
-                            may_contain + done, error));
+        size_t group = left < GROUP_HASHES ? left : GROUP_HASHES;
+        if (is_classic)
+            KSV_TRY(probe_classic_group(filter, hashes + done, group,
+                                        may_contain + done, error));
+        else
+            KSV_TRY(probe_group(filter, hashes + done, group,
+                                may_contain + done, error));
     }
     return KSV_OK;
 }
@@ -130,6 +197,12 @@ ksv_status ksv_filter_may_contain_batch(ksv_filter *filter,
 void ksv_filter_get_info(const ksv_filter *filter, ksv_filter_info *info)
 {
     *info = filter->info;
+}
+
+void filter_reader_take_blocks(ksv_filter *filter, filter_memory *blocks)
+{
+    *blocks = filter->pages.blocks;
+    filter->pages.blocks = (filter_memory){0};
 }
 
 void ksv_filter_close(ksv_filter *filter)

@@ -27,6 +27,9 @@ ksv_status ksv_filter_writer_open(ksv_file *file,
                                   ksv_filter_writer **writer, ksv_error *error)
 {
     *writer = NULL;
+    if (options->plan.kind != KSV_FILTER_BLOCKED)
+        return error_set(error, KSV_ERROR_ARGUMENT, NULL,
+                         "a textbook filter is not written in one pass");
     ksv_allocator a = allocator_or_default(allocator);
     ksv_filter_writer *w = memory_zalloc(&a, sizeof *w);
     if (w == NULL)

@@ -119,94 +119,65 @@ void hash_random_id(uint8_t id[16])
     store_u64(id + 8, digest.high64);
 }
 
-struct hash_content {
+static void store_wide(uint8_t hash[HASH_WIDE_BYTES], XXH128_hash_t digest)
+{
+    store_u64(hash, digest.low64);
+    store_u64(hash + 8, digest.high64);
+}
+
+void hash_wide(const void *data, size_t size_bytes,
+               uint8_t hash[HASH_WIDE_BYTES])
+{
+    store_wide(hash, XXH3_128bits(data, size_bytes));
+}
+
+struct hash_wide_state {
     ksv_allocator allocator;
-    void
-        *memory; /* the states have to be aligned more than an allocator does */
-    size_t memory_bytes;
-    XXH3_state_t *chunk;
-    XXH3_state_t *whole;
-    size_t chunk_bytes; /* in the chunk so far */
+    /* The state has to be aligned more than an allocator does. */
+    void *memory;
+    XXH3_state_t *state;
 };
 
 #define STATE_ALIGNMENT 64
+#define STATE_MEMORY_BYTES (sizeof(XXH3_state_t) + STATE_ALIGNMENT)
 
-ksv_status hash_content_open(const ksv_allocator *allocator, hash_content **out,
-                             ksv_error *error)
+ksv_status hash_wide_open(const ksv_allocator *allocator, hash_wide_state **out,
+                          ksv_error *error)
 {
     *out = NULL;
     ksv_allocator a = allocator_or_default(allocator);
-    hash_content *content = memory_zalloc(&a, sizeof *content);
-    size_t bytes = 2 * sizeof(XXH3_state_t) + STATE_ALIGNMENT;
-    void *memory = memory_zalloc(&a, bytes);
-    if (content == NULL || memory == NULL) {
-        memory_free(&a, content, sizeof *content);
-        memory_free(&a, memory, bytes);
+    hash_wide_state *wide = memory_zalloc(&a, sizeof *wide);
+    void *memory = memory_zalloc(&a, STATE_MEMORY_BYTES);
+    if (wide == NULL || memory == NULL) {
+        memory_free(&a, wide, sizeof *wide);
+        memory_free(&a, memory, STATE_MEMORY_BYTES);
         return error_set_memory(error);
     }
     uintptr_t aligned = ((uintptr_t)memory + STATE_ALIGNMENT - 1) &
                         ~(uintptr_t)(STATE_ALIGNMENT - 1);
-    *content = (hash_content){.allocator = a,
-                              .memory = memory,
-                              .memory_bytes = bytes,
-                              .chunk = (XXH3_state_t *)aligned,
-                              .whole = (XXH3_state_t *)aligned + 1};
-    XXH3_64bits_reset(content->chunk);
-    XXH3_128bits_reset(content->whole);
-    *out = content;
+    *wide = (hash_wide_state){
+        .allocator = a, .memory = memory, .state = (XXH3_state_t *)aligned};
+    XXH3_128bits_reset(wide->state);
+    *out = wide;
     return KSV_OK;
 }
 
-uint64_t hash_content_chunk(const void *data, size_t size_bytes)
+void hash_wide_add(hash_wide_state *state, const void *data, size_t size_bytes)
 {
-    return XXH3_64bits(data, size_bytes);
+    XXH3_128bits_update(state->state, data, size_bytes);
 }
 
-void hash_content_add_chunk(hash_content *content, uint64_t chunk_hash)
+void hash_wide_take(hash_wide_state *state, uint8_t hash[HASH_WIDE_BYTES])
 {
-    uint8_t bytes[8];
-    store_u64(bytes, chunk_hash);
-    XXH3_128bits_update(content->whole, bytes, sizeof bytes);
+    store_wide(hash, XXH3_128bits_digest(state->state));
+    XXH3_128bits_reset(state->state);
 }
 
-static void end_chunk(hash_content *content)
+void hash_wide_close(hash_wide_state *state)
 {
-    hash_content_add_chunk(content, XXH3_64bits_digest(content->chunk));
-    XXH3_64bits_reset(content->chunk);
-    content->chunk_bytes = 0;
-}
-
-void hash_content_add(hash_content *content, const void *data,
-                      size_t size_bytes)
-{
-    const uint8_t *p = data;
-    while (size_bytes > 0) {
-        size_t room = HASH_CONTENT_CHUNK_BYTES - content->chunk_bytes;
-        size_t take = size_bytes < room ? size_bytes : room;
-        XXH3_64bits_update(content->chunk, p, take);
-        content->chunk_bytes += take;
-        p += take;
-        size_bytes -= take;
-        if (content->chunk_bytes == HASH_CONTENT_CHUNK_BYTES)
-            end_chunk(content);
-    }
-}
-
-void hash_content_finish(hash_content *content,
-                         uint8_t hash[HASH_CONTENT_BYTES])
-{
-    if (content->chunk_bytes > 0)
-        end_chunk(content);
-    XXH128_hash_t h = XXH3_128bits_digest(content->whole);
-    store_u64(hash, h.low64);
-    store_u64(hash + 8, h.high64);
-}
-
-void hash_content_close(hash_content *content)
-{
-    if (content == NULL)
+    if (state == NULL)
         return;
-    ksv_allocator a = content->allocator;
-    memory_free(&a, content->memory, content->memory_bytes);
-    memory_free(&a, content, sizeof *content);
+    ksv_allocator a = state->allocator;
+    memory_free(&a, state->memory, STATE_MEMORY_BYTES);
+    memory_free(&a, state, sizeof *state);
 }

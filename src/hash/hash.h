@@ -28,26 +28,20 @@ ksv_status hash_fingerprint(ksv_file *file, uint64_t size_bytes,
                             uint8_t fingerprint[HASH_FINGERPRINT_BYTES],
                             ksv_error *error);
 
-/* The hash of a whole content, fed in pieces: XXH3 of 128 bits over the 64-bit
- * hashes of its chunks of 1 MiB (the last may be shorter), so that chunks could
- * be hashed apart. One thread at a time. */
-typedef struct hash_content hash_content;
+/* XXH3 of 128 bits: the low half, then the high half. */
+#define HASH_WIDE_BYTES 16
+void hash_wide(const void *data, size_t size_bytes,
+               uint8_t hash[HASH_WIDE_BYTES]);
 
-#define HASH_CONTENT_BYTES 16
-#define HASH_CONTENT_CHUNK_BYTES (1024u * 1024)
+/* The same of bytes that come in pieces. One thread at a time. */
+typedef struct hash_wide_state hash_wide_state;
 
-ksv_status hash_content_open(const ksv_allocator *allocator, hash_content **out,
-                             ksv_error *error);
-void hash_content_add(hash_content *content, const void *data,
-                      size_t size_bytes);
-/* The same for a whole chunk (the last may be shorter): its hash may come from
- * another thread, and takes its turn here, where no other chunk is begun. */
-uint64_t hash_content_chunk(const void *data, size_t size_bytes);
-void hash_content_add_chunk(hash_content *content, uint64_t chunk_hash);
-
-void hash_content_finish(hash_content *content,
-                         uint8_t hash[HASH_CONTENT_BYTES]);
-void hash_content_close(hash_content *content); /* NULL is allowed */
+ksv_status hash_wide_open(const ksv_allocator *allocator, hash_wide_state **out,
+                          ksv_error *error);
+void hash_wide_add(hash_wide_state *state, const void *data, size_t size_bytes);
+/* The hash of what was added since the last call, or the beginning. */
+void hash_wide_take(hash_wide_state *state, uint8_t hash[HASH_WIDE_BYTES]);
+void hash_wide_close(hash_wide_state *state); /* NULL is allowed */
 
 /* 16 bytes that no other call on any machine is likely to give: for ids and
  * hash keys. Falls back to clock and address when the kernel has none. */

@@ -21,6 +21,7 @@ static ksv_status delimited_open(record_reader *base, ksv_error *error)
     r->quote = r->has_quote ? (uint8_t)spec->quote : 0;
     r->escapes = spec->escape_backslash;
     r->drops_cr = !spec->record_end_cr;
+    r->kernels = structure_choose();
     r->order = memory_zalloc_array(&base->allocator, spec->part_count,
                                    sizeof *r->order);
     if (r->order == NULL)
@@ -217,6 +218,19 @@ static ksv_status take_plain_records(delimited_reader *r, scan_record *records,
     return KSV_OK;
 }
 
+/* Gives records as long as that takes no care. */
+static ksv_status take_records(delimited_reader *r, scan_record *records,
+                               size_t capacity, size_t *count, ksv_error *error)
+{
+    if (reader_wants_many(capacity))
+        return delimited_take_spans(r, records, capacity, count, error);
+    if (r->base.position < r->base.size && delimited_take_single(r, records)) {
+        ++*count;
+        return KSV_OK;
+    }
+    return take_plain_records(r, records, capacity, count, error);
+}
+
 static void forget_record(delimited_reader *r)
 {
     for (size_t i = 0; i < r->base.spec->part_count; i++)
@@ -277,10 +291,7 @@ static ksv_status delimited_next(record_reader *base, scan_record *records,
     delimited_reader *r = (delimited_reader *)base;
     while (*count < capacity && !reader_batch_is_full(base)) {
         if (r->stage == DELIMITED_RECORDS && r->state == FIELD_NO_RECORD) {
-            KSV_TRY(
-                reader_wants_many(capacity)
-                    ? delimited_take_spans(r, records, capacity, count, error)
-                    : take_plain_records(r, records, capacity, count, error));
+            KSV_TRY(take_records(r, records, capacity, count, error));
             if (*count == capacity || reader_batch_is_full(base))
                 return KSV_OK;
         }

@@ -47,6 +47,7 @@ typedef struct delimited_reader {
     bool has_quote;
     bool escapes;  /* a backslash does */
     bool drops_cr; /* one CR before the end byte belongs to the terminator */
+    const structure_kernels *kernels;
     /* Of the content. */
     delimited_stage stage;
     bool saw_end; /* so that lone CRs are data */
@@ -83,6 +84,10 @@ ksv_status delimited_read_fields(delimited_reader *reader, bool *ended,
 ksv_status delimited_take_spans(delimited_reader *reader, scan_record *records,
                                 size_t capacity, size_t *count,
                                 ksv_error *error);
+
+/* Gives the next record if it ends in the window, is not long, and its end and
+ * key are plain to see; false: nothing was done (delimited_single.c). */
+bool delimited_take_single(delimited_reader *reader, scan_record *record);
 
 /* The columns of the header (delimited_header.c). */
 ksv_status column_search_open(delimited_reader *reader, ksv_error *error);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "datafile/content_hash.h"
 #include "hash/hash.h"
 #include "io/file.h"
 #include "scan/parallel_scan.h"
@@ -14,7 +15,7 @@
 typedef struct scan_parts {
     datafile_stream *stream;
     record_reader *reader;
-    hash_content *content;
+    content_hash *content;
     scan_batch batch;
 } scan_parts;
 
@@ -30,7 +31,7 @@ static ksv_status give_all(const file_scan *scan, scan_parts *parts,
         size_t size_bytes;
         KSV_TRY(datafile_stream_next(parts->stream, &data, &size_bytes, &last,
                                      error));
-        hash_content_add(parts->content, data, size_bytes);
+        content_hash_add(parts->content, data, size_bytes);
         record_reader_feed(parts->reader, data, size_bytes, last);
         *in_content = true;
         KSV_TRY(scan_batch_give(&parts->batch, parts->reader, 0, error));
@@ -112,7 +113,8 @@ static ksv_status scan_stream(const file_scan *scan, scan_parts *parts,
     KSV_TRY(hash_fingerprint(datafile_stream_file(stream),
                              result->info.size_bytes, result->fingerprint,
                              error));
-    hash_content_finish(parts->content, result->content_hash);
+    content_hash_finish(parts->content, result->content_hash,
+                        &result->content_chain);
     KSV_TRY(record_reader_layout(parts->reader, &result->layout, error));
     return check_unchanged(scan, stream, &result->info, error);
 }
@@ -135,7 +137,7 @@ static ksv_status open_parts(const file_scan *scan, scan_parts *parts,
                              ksv_error *error)
 {
     KSV_TRY(scan_batch_init(&parts->batch, scan, 0, error));
-    KSV_TRY(hash_content_open(scan->allocator, &parts->content, error));
+    KSV_TRY(content_hash_open(NULL, scan->allocator, &parts->content, error));
     KSV_TRY(record_reader_open(scan->spec, scan->skip_bad_records,
                                scan->allocator, &parts->reader, error));
     KSV_TRY(datafile_stream_open(scan->fs, scan->path, scan->allocator,
@@ -147,7 +149,7 @@ static void close_parts(scan_parts *parts)
 {
     datafile_stream_close(parts->stream);
     record_reader_close(parts->reader);
-    hash_content_close(parts->content);
+    content_hash_close(parts->content);
     scan_batch_release(&parts->batch);
 }
 

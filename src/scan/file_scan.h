@@ -10,6 +10,7 @@
 #include <keysieve/memory.h>
 
 #include "base/thread_pool.h"
+#include "datafile/content_hash.h"
 #include "datafile/datafile.h"
 #include "datafile/points_writer.h"
 #include "scan/record_reader.h"
@@ -72,11 +73,12 @@ typedef struct file_scan {
 typedef struct file_scan_result {
     ksv_file_info info; /* of the file, the same before and after */
     datafile_kind kind;
-    uint64_t content_bytes;   /* uncompressed */
-    uint8_t fingerprint[16];  /* of the bytes on disk */
-    uint8_t content_hash[16]; /* of the whole content */
-    unsigned warnings;        /* DATAFILE_NO_END_MARKER and the like */
-    byte_buffer layout;       /* released by the caller, on failure too */
+    uint64_t content_bytes;      /* uncompressed */
+    uint8_t fingerprint[16];     /* of the bytes on disk */
+    uint8_t content_hash[16];    /* of the whole content */
+    content_chain content_chain; /* to go on with it when it has grown */
+    unsigned warnings;           /* DATAFILE_NO_END_MARKER and the like */
+    byte_buffer layout;          /* released by the caller, on failure too */
 } file_scan_result;
 
 /* Runs the scan. An error in the data names line and byte. A file that changes

@@ -15,8 +15,8 @@
 #include "scan/record_split.h"
 #include "scan/scan_batch.h"
 
-/* A chunk of the content hash; it stays in the cache until it is split. */
-#define CHUNK_BYTES ((size_t)HASH_CONTENT_CHUNK_BYTES)
+/* A block of the content hash; it stays in the cache until it is split. */
+#define CHUNK_BYTES CONTENT_BLOCK_BYTES
 /* What is read beyond a chunk for the end of its last record, at first. */
 #define REST_BYTES_MIN ((size_t)4096)
 #define REST_BYTES_MAX ((size_t)1 << 18)
@@ -28,7 +28,7 @@ typedef struct parallel_scan {
     uint64_t size_bytes;
     size_t chunk_bytes;
     record_split split;
-    hash_content *content; /* for the one whose turn it is */
+    content_hash *content; /* for the one whose turn it is */
     byte_buffer layout;    /* complete before the workers begin */
     mutex lock;            /* of all below */
     condition turned;
@@ -135,17 +135,17 @@ static void end_turn(parallel_scan *job, const taken_chunk *taken)
 }
 
 /* What has to be done in the order of the content. */
-static ksv_status take_turn(worker *w, taken_chunk *taken, uint64_t chunk_hash,
-                            ksv_error *error)
+static ksv_status take_turn(worker *w, taken_chunk *taken,
+                            const uint8_t *block_hash, ksv_error *error)
 {
     parallel_scan *job = w->job;
     taken->after = job->state;
     taken->first = record_split_pass(&job->split, &taken->after, taken->offset,
                                      w->chunk, taken->size, false);
     if (job->chunk_bytes == CHUNK_BYTES)
-        hash_content_add_chunk(job->content, chunk_hash);
+        content_hash_add_block(job->content, taken->size, block_hash);
     else
-        hash_content_add(job->content, w->chunk, taken->size);
+        content_hash_add(job->content, w->chunk, taken->size);
     const file_scan *scan = job->scan;
     if (w->batch.worker != 0 || scan->progress == NULL)
         return KSV_OK;
@@ -160,9 +160,9 @@ static ksv_status read_chunk(worker *w, taken_chunk *taken, bool *goes_on,
     parallel_scan *job = w->job;
     *goes_on = false;
     KSV_TRY(read_exactly(job, taken->offset, w->chunk, taken->size, error));
-    uint64_t hash = 0;
+    uint8_t hash[CONTENT_HASH_BYTES] = {0};
     if (job->chunk_bytes == CHUNK_BYTES)
-        hash = hash_content_chunk(w->chunk, taken->size);
+        content_hash_of_block(w->chunk, taken->size, hash);
     *goes_on = wait_for_turn(job, taken);
     if (!*goes_on)
         return KSV_OK;
@@ -364,7 +364,7 @@ static ksv_status with_workers(parallel_scan *job, record_reader *reader,
 }
 
 ksv_status parallel_scan_run(const file_scan *scan, datafile_stream *stream,
-                             record_reader *reader, hash_content *content,
+                             record_reader *reader, content_hash *content,
                              ksv_error *error)
 {
     ksv_file_info info;

@@ -15,7 +15,7 @@ bool parallel_scan_is_possible(const file_scan *scan,
  * content: its layout is that of the whole afterwards. A file that has shrunk
  * is KSV_ERROR_STALE. */
 ksv_status parallel_scan_run(const file_scan *scan, datafile_stream *stream,
-                             record_reader *reader, hash_content *content,
+                             record_reader *reader, content_hash *content,
                              ksv_error *error);
 
 #endif

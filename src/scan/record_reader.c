@@ -262,6 +262,8 @@ static ksv_status read_windows(record_reader *r, scan_record *records,
         if (!ready)
             return KSV_OK;
     }
+    if (r->data == NULL)
+        (void)take_fed(r);
     while (r->stage == READER_IN_CONTENT) {
         KSV_TRY(r->ops->next(r, records, capacity, count, error));
         if (*count > 0)

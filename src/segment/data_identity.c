@@ -18,7 +18,7 @@ static ksv_status compare_content(const segment_place *place,
                                   const catalog_file *file, const char *path,
                                   data_identity *out, ksv_error *error)
 {
-    uint8_t hash[HASH_CONTENT_BYTES];
+    uint8_t hash[CONTENT_HASH_BYTES];
     ksv_error problem;
     error_clear(&problem);
     ksv_status status = datafile_content_hash(place->fs, path, place->allocator,

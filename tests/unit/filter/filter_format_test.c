@@ -96,7 +96,9 @@ static void test_header_fields_are_checked(void **state)
         {8, 0, 2, KSV_ERROR_CORRUPT},   /* version */
         {8, 2, 2, KSV_ERROR_VERSION},
         {10, 1, 1, KSV_ERROR_CORRUPT}, /* reserved */
-        {12, 1, 4, KSV_ERROR_VERSION}, /* features */
+        {12, 1, 4, KSV_OK},            /* features: standalone */
+        {12, 2, 4, KSV_ERROR_CORRUPT}, /* classic without bits */
+        {12, 4, 4, KSV_ERROR_VERSION},
         {15, 0x80, 1, KSV_ERROR_VERSION},
         {48, 0, 1, KSV_ERROR_CORRUPT}, /* hash kind */
         {48, 3, 1, KSV_ERROR_CORRUPT},

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What answering queries and changing a set of runs have in common. */
+#ifndef KSV_DEDUP_RUN_SET_PRIVATE_H
+#define KSV_DEDUP_RUN_SET_PRIVATE_H
+
+#include "dedup/run_set.h"
+#include "dedup/run_writer.h"
+
+/* Pages of a run that are read together. */
+enum { WAVE_PAGES = 64 };
+#define WAVE_BYTES ((size_t)256 << 10)
+
+/* A query that a filter did not answer. */
+typedef struct run_candidate {
+    uint64_t page;
+    uint32_t query;
+} run_candidate;
+
+struct run_set {
+    ksv_allocator allocator;
+    run_set_options options;
+    char *directory; /* or NULL */
+    /* From the oldest to the newest. */
+    key_run **runs;
+    size_t count;
+    size_t capacity;
+    /* Numbers of files that are not needed once the state is safe. */
+    uint64_t *dropped;
+    size_t dropped_count;
+    size_t dropped_capacity;
+    bool has_changed;
+    run_set_cost cost;
+    /* For queries: */
+    uint64_t *hashes;
+    bool *answers;
+    uint32_t *numbers; /* of queries that are open */
+    run_candidate *candidates;
+    size_t query_capacity;
+    uint8_t *wave;
+    size_t wave_bytes;
+    uint8_t *page;
+    size_t page_bytes;
+};
+
+#endif

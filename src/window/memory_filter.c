@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* A blocked Bloom filter in memory that is filled and probed in batches. */
+#include "window/memory_filter.h"
+
+#include <string.h>
+
+#include "base/coding.h"
+#include "base/error.h"
+#include "filter/bloom_probe.h"
+#include "filter/filter_output.h"
+#include "io/file.h"
+
+/* Blocks on the way from memory at once. */
+enum { PROBE_AHEAD = 64 };
+
+ksv_status memory_filter_init(memory_filter *filter, uint64_t blocks,
+                              unsigned functions,
+                              const ksv_allocator *allocator, ksv_error *error)
+{
+    *filter = (memory_filter){.blocks = blocks, .functions = functions};
+    uint64_t bytes = blocks * BLOOM_BLOCK_BYTES;
+    if (blocks > FILTER_MAX_BLOCKS)
+        return error_set_memory(error);
+    KSV_TRY(filter_memory_init(&filter->memory, allocator, bytes, error));
+    filter_memory_clear(&filter->memory);
+    return KSV_OK;
+}
+
+void memory_filter_release(memory_filter *filter,
+                           const ksv_allocator *allocator)
+{
+    filter_memory_release(&filter->memory, allocator);
+    *filter = (memory_filter){.blocks = 0};
+}
+
+void memory_filter_probe(const memory_filter *filter, const uint64_t *hashes,
+                         size_t count, bool *may_contain)
+{
+    if (filter->blocks == 0) {
+        memset(may_contain, 1, count * sizeof *may_contain);
+        return;
+    }
+    bloom_probe_fn probe = bloom_probe_choose();
+    const uint8_t *blocks[PROBE_AHEAD];
+    for (size_t done = 0; done < count; done += PROBE_AHEAD) {
+        size_t n = count - done < PROBE_AHEAD ? count - done : PROBE_AHEAD;
+        for (size_t i = 0; i < n; i++) {
+            blocks[i] = memory_filter_block(filter, hashes[done + i]);
+            BLOOM_PREFETCH(blocks[i]);
+        }
+        probe(blocks, hashes + done, n, filter->functions, may_contain + done);
+    }
+}
+
+static ksv_filter_options options_of(const memory_filter *filter,
+                                     const ksv_hasher *hasher,
+                                     const uint8_t id[16])
+{
+    ksv_filter_options options = {
+        .plan = {.blocks = filter->blocks,
+                 .hash_functions = filter->functions,
+                 .bits = filter->blocks * BLOOM_BLOCK_BITS},
+        .hash_bits = 64,
+        .hasher = *hasher,
+    };
+    memcpy(options.id, id, sizeof options.id);
+    return options;
+}
+
+ksv_status memory_filter_write(const memory_filter *filter,
+                               const ksv_hasher *hasher, const uint8_t id[16],
+                               uint64_t keys, const ksv_allocator *allocator,
+                               ksv_file *file, ksv_error *error)
+{
+    ksv_filter_options options = options_of(filter, hasher, id);
+    filter_output output;
+    ksv_status status =
+        filter_output_begin(&output, file, &options, allocator, error);
+    if (status == KSV_OK)
+        status = filter_output_body(&output, filter->memory.data,
+                                    filter->memory.size_bytes, error);
+    if (status == KSV_OK)
+        status = filter_output_finish(&output, keys, error);
+    filter_output_release(&output);
+    return status;
+}
+
+/* Checks the body, read already, against one page of checksums. */
+static ksv_status check_pages(const memory_filter *filter,
+                              const filter_layout *layout, const uint8_t *id,
+                              uint64_t number, ksv_file *file, ksv_error *error)
+{
+    uint8_t sums[FILTER_PAGE_BYTES];
+    size_t bytes = filter_checksum_page_bytes(layout, number);
+    uint64_t offset = layout->checksums_offset + number * FILTER_PAGE_BYTES;
+    KSV_TRY(file_read_exactly(file, offset, sums, bytes, error));
+    KSV_TRY(filter_checksum_page_check(id, number, sums, bytes, offset, error));
+    uint64_t first = number * FILTER_CHECKSUMS_PER_PAGE;
+    size_t count = (bytes - FILTER_CHECKSUM_HEAD_BYTES) / 4;
+    for (size_t i = 0; i < count && first + i < layout->pages; i++) {
+        uint64_t at = (first + i) * FILTER_PAGE_BYTES;
+        uint32_t sum =
+            filter_page_checksum(id, first + i, filter->memory.data + at,
+                                 filter_page_bytes(layout, first + i));
+        if (sum != load_u32(sums + FILTER_CHECKSUM_HEAD_BYTES + 4 * i))
+            return error_set_at(error, KSV_ERROR_CORRUPT, NULL,
+                                layout->body_offset + at,
+                                "a page of the filter is damaged");
+    }
+    return KSV_OK;
+}
+
+/* Header and footer are whole and say what is expected. */
+static ksv_status check_ends(const ksv_filter_options *expected,
+                             const filter_layout *layout, ksv_file *file,
+                             ksv_error *error)
+{
+    uint8_t head[FILTER_PAGE_BYTES];
+    size_t head_bytes = (size_t)layout->body_offset;
+    uint8_t foot[FILTER_FOOTER_BYTES];
+    uint64_t keys;
+    ksv_file_info info;
+    ksv_filter_options options;
+    KSV_TRY(file->ops->info(file, &info, error));
+    if (head_bytes > sizeof head)
+        head_bytes = sizeof head;
+    KSV_TRY(file_read_exactly(file, 0, head, head_bytes, error));
+    KSV_TRY(filter_header_decode(head, head_bytes, info.size_bytes, &options,
+                                 error));
+    if (options.plan.blocks != expected->plan.blocks ||
+        options.plan.hash_functions != expected->plan.hash_functions ||
+        options.hash_bits != expected->hash_bits ||
+        options.hasher.kind != expected->hasher.kind ||
+        memcmp(options.hasher.key, expected->hasher.key,
+               sizeof options.hasher.key) != 0 ||
+        memcmp(options.id, expected->id, sizeof options.id) != 0)
+        return error_set(error, KSV_ERROR_CORRUPT, NULL,
+                         "is not the filter that belongs here");
+    KSV_TRY(file_read_exactly(file, layout->footer_offset, foot, sizeof foot,
+                              error));
+    return filter_footer_decode(foot, &options, &keys, error);
+}
+
+ksv_status memory_filter_read(memory_filter *filter, const ksv_hasher *hasher,
+                              const uint8_t id[16], ksv_file *file,
+                              ksv_error *error)
+{
+    ksv_filter_options options = options_of(filter, hasher, id);
+    filter_layout layout = filter_layout_of(filter->blocks);
+    KSV_TRY(check_ends(&options, &layout, file, error));
+    KSV_TRY(file_read_exactly(file, layout.body_offset, filter->memory.data,
+                              filter->memory.size_bytes, error));
+    for (uint64_t i = 0; i < layout.checksum_pages; i++)
+        KSV_TRY(check_pages(filter, &layout, id, i, file, error));
+    return KSV_OK;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Filters of the tool in memory and on the disk, with what is to be said. */
+#ifndef KSV_TOOLS_FILTER_STORE_H
+#define KSV_TOOLS_FILTER_STORE_H
+
+#include <stdbool.h>
+
+#include <keysieve/filter.h>
+
+#include "cli.h"
+
+/* An empty filter in memory. False after a message, which says how much memory
+ * was wanted. */
+bool filter_store_make(const ksv_filter_options *options,
+                       ksv_filter_builder **builder);
+
+/* Reads a whole filter. False after a message. */
+bool filter_store_load(const char *path, ksv_filter_builder **builder);
+
+/* False, after a message, when a filter must not be written to `path`: it is
+ * no regular file, or the filter of an index. */
+bool filter_store_check(const char *path);
+
+typedef enum filter_store_way {
+    FILTER_STORE_REPLACE,
+    FILTER_STORE_UPDATE /* what others added meanwhile stays */
+} filter_store_way;
+
+/* Writes the filter, says what it holds now unless `cli` is quiet, and warns
+ * when it holds more than fits. Returns the exit status. */
+int filter_store_save(const command_line *cli, ksv_filter_builder *builder,
+                      const char *path, filter_store_way way);
+
+#endif
