@@ -18,8 +18,8 @@ typedef struct file_window file_window;
  */
 ksv_status file_window_open(file_builder *builder, const build_plan *plan,
                             uint64_t memory_bytes, uint64_t first_id,
-                            bool collects, bool leaves_loose,
-                            file_window **out, ksv_error *error);
+                            bool collects, bool leaves_loose, file_window **out,
+                            ksv_error *error);
 
 /* What came of the next file of the plan that is to be indexed. As
  * file_builder_run(). */
