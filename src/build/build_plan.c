@@ -2,6 +2,7 @@
 /* What a build has to do: the files named against what the catalog holds. */
 #include "build/build_plan.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -19,8 +20,21 @@ void build_plan_init(build_plan *plan, const ksv_allocator *allocator)
     plan->known.allocator = allocator;
 }
 
+/* Known files in the order of the index, then new ones as they were named: so
+ * they get ascending ordinals. */
+static int compare_files(const void *a, const void *b)
+{
+    const planned_file *left = a;
+    const planned_file *right = b;
+    if (left->known != right->known)
+        return left->known < right->known ? -1 : 1;
+    return (left->number > right->number) - (left->number < right->number);
+}
+
 void build_plan_finish(build_plan *plan)
 {
+    if (plan->is_started && plan->count > 1)
+        qsort(plan->files, plan->count, sizeof *plan->files, compare_files);
     plan->is_started = false;
     path_table_close(&plan->paths);
     path_table_close(&plan->known);
@@ -65,6 +79,7 @@ static ksv_status add_file(build_plan *plan, planned_file **file,
     *file = &plan->files[plan->count++];
     memset(*file, 0, sizeof **file);
     (*file)->known = PLAN_NOT_KNOWN;
+    (*file)->number = plan->count;
     return KSV_OK;
 }
 

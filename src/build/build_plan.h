@@ -33,7 +33,8 @@ typedef struct planned_file {
     /* As seen from the index now, where that alone was moved; else NULL. */
     char *moved_path;
     bool is_missing;
-    size_t known; /* its place in the catalog's files, or PLAN_NOT_KNOWN */
+    size_t known;  /* its place in the catalog's files, or PLAN_NOT_KNOWN */
+    size_t number; /* in the order in which files were named */
     uint64_t size_bytes;
     ksv_file_info info;
     ksv_error *problem; /* of PLAN_FAIL */
@@ -72,7 +73,8 @@ typedef struct plan_request {
 void build_plan_init(build_plan *plan, const ksv_allocator *allocator);
 void build_plan_release(build_plan *plan);
 
-/* Plans the named files; a file named twice counts once. A directory, pipe or
+/* Plans the named files, those that the catalog has in its order first; a file
+ * named twice counts once. A directory, pipe or
  * device is an error of the whole plan, other trouble one of the file. */
 ksv_status build_plan_named(build_plan *plan, const plan_request *request,
                             const char *const *files, size_t file_count,

@@ -11,6 +11,7 @@
 #include "build/build_plan.h"
 #include "build/build_progress.h"
 #include "catalog/catalog.h"
+#include "hash/hash_entry.h"
 #include "scan/scan_spec.h"
 #include "segment/segment_writer.h"
 
@@ -50,9 +51,13 @@ typedef struct file_growth {
 typedef struct built_file {
     uint64_t id;             /* of its sidecars */
     catalog_file file;       /* owns its strings; ordinal is not filled */
-    catalog_segment segment; /* of no parts: nothing has a key; no ordinals */
-    segment_files sidecars;  /* likewise; not published yet */
+    catalog_segment segment; /* of no parts: there is none; no ordinals */
+    segment_files sidecars;  /* not published yet */
     file_growth growth;
+    /* Of a file that is collected: no segment, but its entries by hash. */
+    hash_entry *entries;
+    size_t entry_count;
+    bool is_loose;              /* has sidecars with their names, not synced */
     uint64_t first_without_key; /* offset, or KSV_NO_OFFSET */
     uint64_t first_bad;
     unsigned warnings; /* DATAFILE_NO_END_MARKER and the like */
@@ -64,12 +69,19 @@ typedef struct built_file {
 typedef struct file_means {
     uint64_t memory_bytes;
     unsigned threads; /* at least 1 */
+    bool collects;    /* a file with few entries gets no table */
+    /* Sidecars that fit into memory are written under their own names and left
+     * to be synced together. */
+    bool leaves_loose;
 } file_means;
 
 /* Indexes `planned`, with sidecars of number `id`. On failure nothing stays. */
 ksv_status file_builder_run(file_builder *builder, const planned_file *planned,
                             uint64_t id, const file_means *means,
                             built_file *out, ksv_error *error);
+
+/* Frees the entries of a file that was collected. */
+void built_file_forget_entries(const file_builder *builder, built_file *built);
 
 /* Frees what a built file has that was not taken over. */
 void built_file_release(const file_builder *builder, built_file *built);

@@ -86,9 +86,18 @@ ksv_status file_identity_look(const ksv_file_system *fs, const char *path,
         return KSV_OK;
     }
     ksv_file *opened;
-    KSV_TRY(fs->open_read(fs->ctx, path, &opened, error));
-    status = compare_content(opened, file, info, identity, error);
-    file_close_quietly(opened);
+    status = fs->open_read(fs->ctx, path, &opened, &problem);
+    if (status == KSV_OK) {
+        status = compare_content(opened, file, info, identity, &problem);
+        file_close_quietly(opened);
+    } else if (file_error_is_missing(&problem)) {
+        /* It has vanished just now. */
+        memset(info, 0, sizeof *info);
+        *identity = FILE_IDENTITY_MISSING;
+        return KSV_OK;
+    }
+    if (status != KSV_OK && error != NULL)
+        *error = problem;
     return status;
 }
 

@@ -12,7 +12,7 @@
 #include "support/random.h"
 #include "support/temp_dir.h"
 
-#define DATA_SET_FILES 8
+#define DATA_SET_FILES 48
 
 /* Files "0.csv", "1.csv" ... in `dir`, with the model of what they hold. */
 typedef struct data_set {
