@@ -17,6 +17,7 @@ VALUES = {
     "record-size": "4", "prefix": "a", "range": "a..b", "index": "ix",
     "window": "1h", "time-field": "ts", "generations": "4", "state": "st",
     "checkpoint": "5s", "temp-dir": "/tmp",
+    "watch-pattern": "*.csv", "wait": "1",
 }
 OPTION = re.compile(r"^  (?:-(\w), |    )--([a-z-]+)(?: (\S+))?(?:  .*)?$")
 
