@@ -19,6 +19,7 @@ void build_request_open(build_request *request)
 void build_request_close(build_request *request)
 {
     free(request->files);
+    free(request->patterns);
     byte_buffer_free(&request->names);
 }
 
@@ -51,6 +52,28 @@ static bool take_progress(build_request *request, command_line *cli,
         return false;
     request->progress = (progress_mode)choice;
     return true;
+}
+
+static bool take_wait(ksv_build_options *options, command_line *cli,
+                      const char *value)
+{
+    uint64_t seconds = 0;
+    options->wait_ns = UINT64_MAX;
+    if (value == NULL)
+        return true;
+    if (!cli_parse_number(cli, "--wait", value, 0, 1000000000, &seconds))
+        return false;
+    options->wait_ns = seconds * 1000000000;
+    return true;
+}
+
+void build_request_add_pattern(build_request *request, const char *pattern)
+{
+    size_t count = request->options.watch_pattern_count++;
+    request->patterns = resize_memory(request->patterns, count + 1,
+                                      sizeof request->patterns[0]);
+    request->patterns[count] = pattern;
+    request->options.watch_patterns = request->patterns;
 }
 
 static bool take_files_from(build_request *request, command_line *cli,
@@ -94,6 +117,11 @@ bool build_request_take(build_request *request, command_line *cli, int id,
         return true;
     case BUILD_PROGRESS:
         return take_progress(request, cli, value);
+    case BUILD_APPEND_ONLY:
+        options->append_only = true;
+        return true;
+    case BUILD_WAIT:
+        return take_wait(options, cli, value);
     case CLI_INDEX:
     case CLI_QUIET:
     case CLI_ARGUMENT:

@@ -20,6 +20,7 @@ typedef struct build_request {
     const char **files;
     size_t file_count;
     byte_buffer names;
+    const char **patterns;
 } build_request;
 
 enum {
@@ -30,7 +31,9 @@ enum {
     BUILD_MEMORY,
     BUILD_FILES_FROM,
     BUILD_PROGRESS,
-    BUILD_NO_MERGE
+    BUILD_WAIT,
+    BUILD_NO_MERGE,
+    BUILD_APPEND_ONLY
 };
 
 /* The options that both verbs have, for their tables. */
@@ -47,17 +50,23 @@ enum {
         {BUILD_NO_MERGE, "no-merge", NULL,                                  \
          "leave segments as they are written"},                             \
         {BUILD_FILES_FROM, "files-from", "FILE",                            \
-         "names of data files from FILE (-: stdin),\n"                      \
-         "one a line, after those on the command line"},                    \
+         "more data files, one a line (-: stdin)"},                         \
         {'0', "null", NULL, "the names in FILE end with NUL"},              \
         {BUILD_PROGRESS, "progress", "WHEN",                                \
          "auto (default: on a terminal), always, never"},                   \
+        {BUILD_APPEND_ONLY, "append-only", NULL,                            \
+         "believe that files have only grown"},                             \
+        {BUILD_WAIT, "wait", "[SECONDS]",                                   \
+         "until another build has ended, not fail"},                        \
     {                                                                       \
         CLI_QUIET, "quiet", NULL, "no progress, no report at the end"       \
     }
 
 void build_request_open(build_request *request);
 void build_request_close(build_request *request);
+
+/* Adds the argument of --watch-pattern. */
+void build_request_add_pattern(build_request *request, const char *pattern);
 
 /* Takes one of the options above. Sets `*is_taken` false for any other. False
  * after a mistake. */

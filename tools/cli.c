@@ -111,6 +111,23 @@ static int fail_argument(command_line *cli, const cli_option *option)
     return CLI_STOP;
 }
 
+static bool is_number(const char *word)
+{
+    return word[0] != '\0' && word[strspn(word, "0123456789")] == '\0';
+}
+
+/* The word after an option as its argument. False when there has to be one. */
+static bool next_argument(command_line *cli, const cli_option *option,
+                          const char **value)
+{
+    bool at_end = cli->next == cli->word_count;
+    bool optional = option->argument[0] == '[';
+    *value = NULL;
+    if (!at_end && (!optional || is_number(cli->words[cli->next])))
+        *value = cli->words[cli->next++];
+    return *value != NULL || optional;
+}
+
 static int take_long(command_line *cli, const char *word, const char **value)
 {
     const char *name = word + 2;
@@ -127,12 +144,10 @@ static int take_long(command_line *cli, const char *word, const char **value)
         cli_fail(cli, "option --%s takes no argument", option->name);
         return CLI_STOP;
     }
-    *value = NULL;
-    if (option->argument != NULL) {
-        if (equals == NULL && cli->next == cli->word_count)
-            return fail_argument(cli, option);
-        *value = equals != NULL ? equals + 1 : cli->words[cli->next++];
-    }
+    *value = equals != NULL ? equals + 1 : NULL;
+    if (option->argument != NULL && equals == NULL &&
+        !next_argument(cli, option, value))
+        return fail_argument(cli, option);
     return take(cli, option, *value);
 }
 
@@ -154,9 +169,10 @@ static int take_letter(command_line *cli, const char **value)
     *value = NULL;
     if (option->argument != NULL) {
         cli->cluster = NULL;
-        if (*rest == '\0' && cli->next == cli->word_count)
+        if (*rest != '\0')
+            *value = rest;
+        else if (!next_argument(cli, option, value))
             return fail_argument(cli, option);
-        *value = *rest != '\0' ? rest : cli->words[cli->next++];
     }
     return take(cli, option, *value);
 }

@@ -10,20 +10,20 @@
 #include "output.h"
 
 typedef struct cli_option {
-    int id;               /* the letter, or one of the verb's own above 255 */
-    const char *name;     /* without the dashes */
-    const char *argument; /* as help shows it; NULL: takes none */
-    const char *help;     /* lines of at most 50 columns, parted by \n; NULL:
-                             the help of another verb tells of it */
+    int id;           /* the letter, or one of the verb's own above 255 */
+    const char *name; /* without the dashes */
+    /* As help shows it; NULL: takes none. "[N]": may be left out, and a next
+     * word that is no number is not it. */
+    const char *argument;
+    const char *help; /* lines of at most 50 columns, parted by \n; NULL: the
+                         help of another verb tells of it */
 } cli_option;
 
 /* Options that cli_next() takes itself, and one that every verb has. */
 enum { CLI_INDEX = 'i', CLI_QUIET = 'q', CLI_HELP = 'h' };
-#define CLI_OPTION_INDEX                                  \
-    {                                                     \
-        CLI_INDEX, "index", "DIR",                        \
-            "the index (default: $KEYSIEVE_INDEX, else\n" \
-            ".keysieve)"                                  \
+#define CLI_OPTION_INDEX                                                      \
+    {                                                                         \
+        CLI_INDEX, "index", "DIR", "default: $KEYSIEVE_INDEX, else .keysieve" \
     }
 
 typedef struct command_line command_line;
@@ -69,7 +69,8 @@ void cli_open(command_line *cli, const cli_verb *verb, int word_count,
               char **words, output *out);
 void cli_close(command_line *cli);
 
-/* The next option or argument: an id with `*value` its argument or NULL;
+/* The next option or argument: an id with `*value` its argument or NULL (also
+ * for one that was left out);
  * CLI_ARGUMENT after the argument has been collected; CLI_END; CLI_STOP. */
 int cli_next(command_line *cli, const char **value);
 

@@ -6,16 +6,24 @@
 #include "commands.h"
 #include "format_arguments.h"
 
-enum { BUILD_FPR = 500, BUILD_ORGANISATION, BUILD_HASH };
+enum {
+    BUILD_FPR = 500,
+    BUILD_ORGANISATION,
+    BUILD_HASH,
+    BUILD_WATCH_PATTERN,
+    BUILD_FORGET_PATTERNS
+};
 
 static const cli_option OPTIONS[] = {
     CLI_OPTION_INDEX,
     FORMAT_ARGUMENTS_OPTIONS,
     {BUILD_FPR, "fpr", "P", "false positives of the filter (default 0.005)"},
     {BUILD_ORGANISATION, "organisation", "ORG", "hash (default) sorted btree"},
-    {BUILD_HASH, "hash", "HASH",
-     "xxh3 (default), or siphash: for keys that\n"
-     "an adversary chooses"},
+    {BUILD_HASH, "hash", "HASH", "xxh3 (default); siphash for hostile keys"},
+    {BUILD_WATCH_PATTERN, "watch-pattern", "GLOB",
+     "index what matches, now and in each update"},
+    {BUILD_FORGET_PATTERNS, "forget-patterns", NULL,
+     "drop the patterns that the index has"},
     BUILD_RUN_OPTIONS,
     {0},
 };
@@ -34,6 +42,14 @@ static bool take_own(build_request *request, command_line *cli, int id,
             return false;
         options->organisation =
             (ksv_organisation)(KSV_ORGANISATION_HASH + choice);
+        return true;
+    case BUILD_WATCH_PATTERN:
+        if (value[0] == '\0')
+            return cli_fail(cli, "--watch-pattern needs a pattern");
+        build_request_add_pattern(request, value);
+        return true;
+    case BUILD_FORGET_PATTERNS:
+        options->forget_watch_patterns = true;
         return true;
     default:
         if (!cli_parse_choice(cli, "--hash", value, "xxh3,siphash", &choice))
@@ -66,7 +82,7 @@ static bool parse(build_request *request, format_arguments *format,
             return false;
     }
     if (cli->argument_count == 0 && request->files_from == NULL)
-        return cli_fail(cli, "no data file given");
+        return true;
     if (!build_request_list_files(request, cli))
         return false;
     return request->file_count > 0 ||
@@ -96,14 +112,22 @@ static bool choose_format(build_request *request, format_arguments *format,
 {
     ksv_format known;
     bool exists = find_index(cli, &known);
+    const char *const *names = request->files;
+    size_t count = request->file_count;
+    bool forgets = exists && request->options.forget_watch_patterns;
+    if (count == 0 && request->options.watch_pattern_count > 0) {
+        names = request->patterns;
+        count = request->options.watch_pattern_count;
+    } else if (count == 0 && !forgets) {
+        return cli_fail(cli, "no data file given");
+    }
     bool says_nothing = format_arguments_is_empty(format);
     bool repeats_format = format->key_count == 0 && !format->has_dialect &&
                           known == format->options.format;
     if (exists && (says_nothing || repeats_format))
         return true;
     request->options.format = &format->options;
-    return format_arguments_finish(format, cli, request->files,
-                                   request->file_count, known);
+    return format_arguments_finish(format, cli, names, count, known);
 }
 
 static int run(command_line *cli)

@@ -64,6 +64,21 @@ static void print_json_file(output *out, const ksv_index_file *file)
     output_add_byte(out, '}');
 }
 
+typedef struct pattern_output {
+    output *out;
+    bool is_later; /* than the first */
+} pattern_output;
+
+static bool print_json_pattern(void *ctx, const char *pattern)
+{
+    pattern_output *p = ctx;
+    output_add_text(p->out, p->is_later ? ",{" : "{");
+    json_add_text(p->out, true, "pattern", pattern);
+    output_add_byte(p->out, '}');
+    p->is_later = true;
+    return true;
+}
+
 /* Up to the highest tier that holds a segment. */
 static size_t tier_count(const ksv_index_info *info)
 {
@@ -108,7 +123,7 @@ static void print_json(output *out, const ksv_index_info *info)
             output_add_byte(out, ',');
         print_json_file(out, &info->files[i]);
     }
-    output_add_text(out, "]}\n");
+    output_add_byte(out, ']');
 }
 
 static void print_escaped(output *out, const char *text)
@@ -178,6 +193,15 @@ static void print_sizes(output *out, const ksv_index_info *info)
     print_segments(out, info);
 }
 
+static bool print_pattern(void *ctx, const char *pattern)
+{
+    output *out = ((pattern_output *)ctx)->out;
+    print_label(out, "watch pattern");
+    print_escaped(out, pattern);
+    output_add_byte(out, '\n');
+    return true;
+}
+
 static void print_files(output *out, const ksv_index_info *info)
 {
     output_add_format(out, "\n%-8s%14s%14s%18s  %s\n", "state", "records",
@@ -212,26 +236,42 @@ static void print_text(output *out, const ksv_index_info *info)
     print_label(out, "distinct keys");
     output_add_format(out, "%" PRIu64 "\n", info->distinct_keys);
     print_sizes(out, info);
-    print_files(out, info);
+}
+
+static ksv_status print_all(output *out, ksv_index *index, bool as_json,
+                            ksv_error *error)
+{
+    ksv_index_info info;
+    pattern_output patterns = {out, false};
+    ksv_status status = ksv_index_get_info(index, &info, error);
+    if (status != KSV_OK)
+        return status;
+    if (as_json) {
+        print_json(out, &info);
+        output_add_text(out, ",\"watch_patterns\":[");
+        status = ksv_index_watch_patterns(index, print_json_pattern, &patterns,
+                                          error);
+        output_add_text(out, "]}\n");
+        return status;
+    }
+    print_text(out, &info);
+    status = ksv_index_watch_patterns(index, print_pattern, &patterns, error);
+    print_files(out, &info);
+    return status;
 }
 
 static int run(command_line *cli)
 {
     ksv_index *index;
-    ksv_index_info info;
     ksv_error error = {.byte_offset = KSV_NO_OFFSET};
     bool as_json = false;
     if (!parse(cli, &as_json))
         return cli->status;
     if (!index_access_open(cli, &index))
         return 2;
-    ksv_status status = ksv_index_get_info(index, &info, &error);
+    ksv_status status = print_all(cli->out, index, as_json, &error);
     if (status != KSV_OK)
         message_error(&error, cli->index_hint);
-    else if (as_json)
-        print_json(cli->out, &info);
-    else
-        print_text(cli->out, &info);
     ksv_index_close(index);
     return status == KSV_OK ? 0 : 2;
 }

@@ -64,6 +64,23 @@ typedef struct ksv_build_options {
     bool ignore_trailing_garbage; /* after the last gzip member */
     bool keep_missing;            /* update: vanished files stay */
     bool no_merge;                /* segments stay as they were written */
+    /* The caller promises that data files which have grown are otherwise as
+     * they were: then only samples of what was there before are looked at.
+     * Without it all of that is read and compared, before what is new is
+     * indexed. */
+    bool append_only;
+    /* Patterns of data files as the user gave them, kept in the index: files
+     * that match now are indexed, files that match later by ksv_update()
+     * without files. In a name '*' stands for any bytes, '?' for one, "[a-z]"
+     * and "[!a-z]" for one of a set, a backslash takes away such a meaning; a
+     * component "**" stands for any directories, at the end for all files in
+     * them. Kept relative to the index directory, as paths are. */
+    const char *const *watch_patterns;
+    size_t watch_pattern_count;
+    bool forget_watch_patterns; /* that earlier builds were given */
+    /* How long to wait for another build of the index to end, in nanoseconds;
+     * 0: not at all. `progress` is called meanwhile and can end it. */
+    uint64_t wait_ns;
     /* 16 bytes, or NULL: random ones. The same files, options and seed give the
      * same sidecars, byte for byte. Who knows the seed can choose keys that
      * collide: not for keys that an adversary chooses. Of a new index only. */
@@ -123,7 +140,8 @@ typedef struct ksv_build_report {
  * Each merge is a transaction of its own. A failure in one is returned as well;
  * the index has all that was indexed (`committed` of the report).
  *
- * `report` may be NULL. KSV_ERROR_BUSY when another build runs,
+ * `report` may be NULL. KSV_ERROR_BUSY when another build runs and does not end
+ * in time,
  * KSV_ERROR_MISMATCH when `options` contradict the index. Any number of readers
  * may work during a build. */
 KSV_API KSV_CHECK_RESULT ksv_status ksv_build(const char *directory,
@@ -134,8 +152,9 @@ KSV_API KSV_CHECK_RESULT ksv_status ksv_build(const char *directory,
                                               ksv_error *error);
 
 /* Brings an index up to date with the files that it holds: changed ones are
- * indexed again, vanished ones dropped. With `file_count` > 0 only those files
- * (new ones are added). Otherwise as ksv_build(). */
+ * indexed again, vanished ones dropped, and new ones that match a pattern of
+ * the index are added. With `file_count` > 0 only those files (new ones are
+ * added). Otherwise as ksv_build(). */
 KSV_API KSV_CHECK_RESULT ksv_status ksv_update(const char *directory,
                                                const char *const *files,
                                                size_t file_count,

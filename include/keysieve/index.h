@@ -208,6 +208,12 @@ typedef struct ksv_index_info {
     const ksv_index_file *files; /* file_count, in order */
 } ksv_index_info;
 
+/* Calls `visit` with each pattern whose matches an update takes in, as it was
+ * given to a build. Returning false ends that. */
+typedef bool (*ksv_pattern_fn)(void *ctx, const char *pattern);
+KSV_API KSV_CHECK_RESULT ksv_status ksv_index_watch_patterns(
+    ksv_index *index, ksv_pattern_fn visit, void *ctx, ksv_error *error);
+
 /* Fills `*info`; what it points to lives as long as the index. Asks the file
  * system for the state of every data file. One thread at a time. */
 KSV_API KSV_CHECK_RESULT ksv_status ksv_index_get_info(ksv_index *index,

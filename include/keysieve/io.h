@@ -119,6 +119,10 @@ typedef struct ksv_file_system {
      * then. */
     ksv_status (*read_many)(void *ctx, ksv_read *reads, size_t count,
                             ksv_error *error);
+    /* NULL: each file is synced by itself. Makes durable what was appended to
+     * files in `directory`, which were closed since: for very many of them. */
+    ksv_status (*sync_files)(void *ctx, const char *directory,
+                             ksv_error *error);
 } ksv_file_system;
 
 /* The file system of the operating system. Never freed. Thread-safe. */

@@ -6,12 +6,21 @@
 #include "base/memory.h"
 #include "build/build_run.h"
 #include "build/file_builder.h"
+#include "build/file_collector.h"
 #include "build/file_window.h"
 #include "build/state_edit.h"
+#include "build/state_growth.h"
 #include "datafile/datafile.h"
 #include "io/processors.h"
 #include "io/publish_queue.h"
 #include "segment/distinct_keys.h"
+
+#define LEAST_MEMORY_BYTES ((uint64_t)32 << 20)
+#define DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
+/* The sidecars of so many small files are synced together. */
+#define LOOSE_LEAST_FILES 256
+/* What a build takes beside what its files do. */
+#define BUILD_BYTES ((uint64_t)8 << 20)
 
 void build_run_tell(build_run *run, const ksv_error *problem, bool is_warning)
 {
@@ -46,11 +55,15 @@ static void count_file(build_run *run, const built_file *built)
 {
     ksv_build_report *report = run->report;
     const catalog_file *file = &built->file;
+    const file_growth *growth = &built->growth;
     report->files_indexed++;
-    report->records += file->records;
-    report->records_without_key += file->records_without_key;
+    report->records += growth->is_grown ? growth->records : file->records;
+    report->records_without_key += growth->is_grown
+                                       ? growth->records_without_key
+                                       : file->records_without_key;
     report->bad_records += file->bad_records;
-    report->data_bytes += file->size_bytes;
+    report->data_bytes +=
+        growth->is_grown ? growth->read_bytes : file->size_bytes;
     remember_place(&report->first_without_key, file->given_path,
                    built->first_without_key);
     remember_place(&report->first_bad, file->given_path, built->first_bad);
@@ -91,8 +104,9 @@ typedef struct files_run {
     state_edit edit;
     file_builder builder;
     file_window *window;
+    file_collector *collector; /* NULL: every file gets a segment */
     publish_queue *queue;
-    size_t sidecars; /* that will be published, about */
+    bool leaves_loose; /* sidecars are to be synced together */
 } files_run;
 
 /* Takes over what was built, also on failure. */
@@ -106,6 +120,14 @@ static ksv_status put_file(files_run *f, const planned_file *planned,
     ksv_status status = KSV_OK;
     if (built->file.extent_count > 0)
         status = remember_id(run, built->id, error);
+    if (status == KSV_OK && built->growth.is_grown)
+        status =
+            state_growth_apply(&run->state, &f->builder.place,
+                               run->first_new_id, planned->known, built, error);
+    if (status == KSV_OK && built->entry_count > 0)
+        status = file_collector_add(
+            f->collector, built, state_edit_ordinal(&f->edit, planned), error);
+    built_file_forget_entries(&f->builder, built);
     if (status == KSV_OK)
         status = segment_files_publish(&built->sidecars, f->queue, error);
     if (status != KSV_OK) {
@@ -146,6 +168,7 @@ static ksv_status do_planned(files_run *f, const planned_file *planned,
     build_run *run = f->run;
     switch (planned->action) {
     case PLAN_INDEX:
+    case PLAN_EXTEND:
         return index_file(f, planned, error);
     case PLAN_KEEP:
     case PLAN_REFRESH:
@@ -161,22 +184,99 @@ static ksv_status do_planned(files_run *f, const planned_file *planned,
     return KSV_OK;
 }
 
-static ksv_status do_all(files_run *f, ksv_error *error)
+/* Publishes the segment of what was collected. */
+static ksv_status finish_collector(files_run *f, ksv_error *error)
+{
+    catalog_segment segment;
+    segment_files files = {NULL, NULL, NULL};
+    if (f->collector == NULL)
+        return KSV_OK;
+    ksv_status status =
+        file_collector_finish(f->collector, &segment, &files, error);
+    if (status == KSV_OK && segment.id != 0)
+        status = remember_id(f->run, segment.id, error);
+    if (status == KSV_OK && segment.id != 0)
+        status = segment_files_publish(&files, f->queue, error);
+    segment_files_abandon(&files);
+    if (status == KSV_OK && segment.id != 0)
+        return state_edit_add_segment(&f->edit, &segment, error);
+    catalog_segment_release(&f->run->allocator, &segment);
+    return status;
+}
+
+/* What is to be indexed. */
+typedef struct files_total {
+    size_t files;
+    uint64_t bytes;
+    size_t small_files;
+    uint64_t small_bytes;
+} files_total;
+
+static files_total sum_files(const build_plan *plan)
+{
+    files_total total = {0, 0, 0, 0};
+    for (size_t i = 0; i < plan->count; i++) {
+        const planned_file *file = &plan->files[i];
+        if (!plan_reads_file(file))
+            continue;
+        total.files++;
+        total.bytes += file->size_bytes;
+        if (file->size_bytes > COLLECTOR_FILE_BYTES)
+            continue;
+        total.small_files++;
+        total.small_bytes += file->size_bytes;
+    }
+    return total;
+}
+
+/* Numbers depend on the plan alone: that of the collected segment comes last.
+ */
+static ksv_status open_steps(files_run *f, const files_total *total,
+                             ksv_error *error)
 {
     build_run *run = f->run;
+    uint64_t first_id = run->state.next_segment_id;
+    bool collects = total->small_files >= COLLECTOR_LEAST_FILES;
+    uint64_t memory_bytes = run->options.memory_bytes;
+    if (memory_bytes == 0)
+        memory_bytes = DEFAULT_MEMORY_BYTES;
+    if (memory_bytes < LEAST_MEMORY_BYTES)
+        memory_bytes = LEAST_MEMORY_BYTES;
+    memory_bytes -= BUILD_BYTES;
+    uint64_t for_collector = collects ? memory_bytes / 2 : 0;
+    f->leaves_loose =
+        total->small_files >= LOOSE_LEAST_FILES && run->fs->sync_files != NULL;
     KSV_TRY(state_edit_open(&f->edit, &run->state, error));
-    KSV_TRY(publish_queue_open(f->sidecars, &run->allocator, &f->queue, error));
-    KSV_TRY(file_window_open(&f->builder, &run->plan, run->options.memory_bytes,
-                             run->state.next_segment_id, &f->window, error));
+    KSV_TRY(publish_queue_open(2 * total->files, &run->allocator, &f->queue,
+                               error));
+    if (collects)
+        KSV_TRY(file_collector_open(&f->builder, first_id + total->files,
+                                    for_collector, total->small_bytes,
+                                    &f->collector, error));
+    return file_window_open(&f->builder, &run->plan,
+                            memory_bytes - for_collector, first_id, collects,
+                            f->leaves_loose, &f->window, error);
+}
+
+static ksv_status do_all(files_run *f, const files_total *total,
+                         ksv_error *error)
+{
+    build_run *run = f->run;
+    KSV_TRY(open_steps(f, total, error));
     for (size_t i = 0; i < run->plan.count; i++)
         KSV_TRY(do_planned(f, &run->plan.files[i], error));
+    KSV_TRY(finish_collector(f, error));
     state_edit_finish(&f->edit);
-    return publish_queue_finish(f->queue, error);
+    KSV_TRY(publish_queue_finish(f->queue, error));
+    return f->leaves_loose
+               ? run->fs->sync_files(run->fs->ctx, run->directory, error)
+               : KSV_OK;
 }
 
 ksv_status build_run_files(build_run *run, ksv_error *error)
 {
     unsigned threads = run->options.threads;
+    files_total total = sum_files(&run->plan);
     files_run f = {
         .run = run,
         .builder = {.place = build_run_place(run),
@@ -184,18 +284,12 @@ ksv_status build_run_files(build_run *run, ksv_error *error)
                     .options = &run->options,
                     .progress = &run->progress,
                     .parameters = &run->state.parameters,
+                    .total_bytes = total.bytes,
                     .threads = threads > 0 ? threads : processor_count()}};
-    size_t files = 0;
-    for (size_t i = 0; i < run->plan.count; i++) {
-        if (run->plan.files[i].action != PLAN_INDEX)
-            continue;
-        f.builder.total_bytes += run->plan.files[i].size_bytes;
-        files++;
-    }
-    f.sidecars = 2 * files;
-    build_progress_expect(&run->progress, files, f.builder.total_bytes);
-    ksv_status status = do_all(&f, error);
+    build_progress_expect(&run->progress, total.files, total.bytes);
+    ksv_status status = do_all(&f, &total, error);
     file_window_close(f.window);
+    file_collector_close(f.collector);
     publish_queue_close(f.queue);
     state_edit_close(&f.edit);
     return status;

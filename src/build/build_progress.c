@@ -64,6 +64,15 @@ static void report_if_due(build_progress *progress)
     progress->stopped = !progress->report(progress->ctx, &progress->now);
 }
 
+ksv_status build_progress_now(build_progress *progress, const char *file,
+                              ksv_error *error)
+{
+    mutex_lock(&progress->lock);
+    progress->next_report_ns = 0;
+    mutex_unlock(&progress->lock);
+    return build_progress_add(progress, file, 0, 0, error);
+}
+
 ksv_status build_progress_add(build_progress *progress, const char *file,
                               uint64_t bytes, uint64_t records,
                               ksv_error *error)

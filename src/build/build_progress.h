@@ -35,6 +35,10 @@ ksv_status build_progress_add(build_progress *progress, const char *file,
                               uint64_t bytes, uint64_t records,
                               ksv_error *error);
 
+/* Reports at once that something else begins. */
+ksv_status build_progress_now(build_progress *progress, const char *file,
+                              ksv_error *error);
+
 /* A file is done, or given up; `bytes` of it were not added yet. */
 void build_progress_end_file(build_progress *progress, uint64_t bytes);
 

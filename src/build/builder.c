@@ -10,11 +10,15 @@
 #include "build/tier_merge.h"
 #include "build/unique_check.h"
 #include "catalog/directory_size.h"
+#include "catalog/watch_list.h"
 #include "io/file.h"
 #include "segment/segment_writer.h"
 
 /* Kept of a hash when no key was met yet that would tell more. */
 #define UNKNOWN_HASH_BITS 44
+
+/* Between two looks whether another build has ended. */
+#define WAIT_STEP_NS 20000000u
 
 void ksv_build_options_init(ksv_build_options *options)
 {
@@ -51,14 +55,29 @@ static void end_run(build_run *run)
                 run->new_id_capacity * sizeof *run->new_ids);
 }
 
+/* Opens the catalog, when another builder has it as soon as it is free. */
+static ksv_status open_catalog(build_run *run, bool *repaired,
+                               ksv_error *damage, ksv_error *error)
+{
+    uint64_t start_ns = clock_monotonic_ns();
+    for (;;) {
+        ksv_status status =
+            catalog_open(run->fs, run->directory, &run->allocator,
+                         &run->catalog, &run->state, repaired, damage, error);
+        if (status != KSV_ERROR_BUSY ||
+            clock_monotonic_ns() - start_ns >= run->options.wait_ns)
+            return status;
+        KSV_TRY(build_progress_add(&run->progress, "", 0, 0, error));
+        clock_sleep_ns(WAIT_STEP_NS);
+    }
+}
+
 static ksv_status open_index(build_run *run, ksv_error *error)
 {
     bool repaired;
     ksv_error damage;
     error_clear(&damage);
-    KSV_TRY(catalog_open(run->fs, run->directory, &run->allocator,
-                         &run->catalog, &run->state, &repaired, &damage,
-                         error));
+    KSV_TRY(open_catalog(run, &repaired, &damage, error));
     run->has_state = true;
     run->first_new_id = run->state.next_segment_id;
     if (repaired && damage.status != KSV_OK)
@@ -78,6 +97,31 @@ static ksv_status require_index(build_run *run, ksv_error *error)
     return status == KSV_ERROR_CORRUPT ? KSV_OK : status;
 }
 
+/* Brings the patterns of the index up to date with the options. */
+static ksv_status settle_patterns(build_run *run, ksv_error *error)
+{
+    const ksv_build_options *options = &run->options;
+    catalog_parameters *parameters = &run->state.parameters;
+    if (options->forget_watch_patterns)
+        watch_list_clear(parameters, &run->allocator, &run->dirty);
+    for (size_t i = 0; i < options->watch_pattern_count; i++)
+        KSV_TRY(watch_list_add(parameters, run->real_directory,
+                               options->watch_patterns[i], &run->allocator,
+                               &run->dirty, error));
+    return KSV_OK;
+}
+
+static ksv_status plan_patterns(build_run *run, const plan_request *request,
+                                ksv_error *error)
+{
+    KSV_TRY(build_plan_watched(&run->plan, request, error));
+    if (run->plan.count > 0 || run->state.generation > 0 ||
+        run->options.watch_pattern_count == 0)
+        return KSV_OK;
+    return error_set(error, KSV_ERROR_ARGUMENT, run->options.watch_patterns[0],
+                     "no file matches the pattern");
+}
+
 static ksv_status make_plan(build_run *run, const char *const *files,
                             size_t file_count, bool is_update, ksv_error *error)
 {
@@ -86,9 +130,16 @@ static ksv_status make_plan(build_run *run, const char *const *files,
                             .state = &run->state,
                             .options = &run->options,
                             .is_update = is_update};
-    if (is_update && file_count == 0)
-        return build_plan_all(&run->plan, &request, error);
-    return build_plan_named(&run->plan, &request, files, file_count, error);
+    bool all = is_update && file_count == 0;
+    if (all)
+        KSV_TRY(build_plan_all(&run->plan, &request, error));
+    else
+        KSV_TRY(
+            build_plan_named(&run->plan, &request, files, file_count, error));
+    if (all || run->options.watch_pattern_count > 0)
+        KSV_TRY(plan_patterns(run, &request, error));
+    build_plan_finish(&run->plan);
+    return KSV_OK;
 }
 
 static ksv_status commit(build_run *run, ksv_error *error)
@@ -157,6 +208,7 @@ static ksv_status work(build_run *run, const char *const *files,
 {
     KSV_TRY(open_index(run, error));
     KSV_TRY(build_parameters_settle(run, error));
+    KSV_TRY(settle_patterns(run, error));
     KSV_TRY(make_plan(run, files, file_count, is_update, error));
     ksv_status status = build_run_files(run, error);
     if (status == KSV_OK)

@@ -11,6 +11,7 @@
 #include "build/build_plan.h"
 #include "build/build_progress.h"
 #include "catalog/catalog.h"
+#include "hash/hash_entry.h"
 #include "scan/scan_spec.h"
 #include "segment/segment_writer.h"
 
@@ -30,12 +31,33 @@ typedef struct file_builder {
     unsigned threads; /* at least 1 */
 } file_builder;
 
+/* What is different when only the end of a grown file was indexed. */
+typedef struct file_growth {
+    bool is_grown; /* else all of the file was, and the rest has no meaning */
+    /* Where it begins: the entries that the index has of this file from here on
+     * are replaced. */
+    uint64_t first_offset;
+    /* An entry of an extent that begins before that is among them; its hash,
+     * truncated. */
+    bool loses_entry;
+    uint64_t lost_hash;
+    /* Of what was indexed now. */
+    uint64_t records;
+    uint64_t records_without_key;
+    uint64_t read_bytes;
+} file_growth;
+
 /* What came of a file. */
 typedef struct built_file {
-    uint64_t id;                /* of its sidecars */
-    catalog_file file;          /* owns its strings; ordinal is not filled */
-    catalog_segment segment;    /* when the file has an extent; no ordinals */
-    segment_files sidecars;     /* likewise; not published yet */
+    uint64_t id;             /* of its sidecars */
+    catalog_file file;       /* owns its strings; ordinal is not filled */
+    catalog_segment segment; /* of no parts: there is none; no ordinals */
+    segment_files sidecars;  /* not published yet */
+    file_growth growth;
+    /* Of a file that is collected: no segment, but its entries by hash. */
+    hash_entry *entries;
+    size_t entry_count;
+    bool is_loose;              /* has sidecars with their names, not synced */
     uint64_t first_without_key; /* offset, or KSV_NO_OFFSET */
     uint64_t first_bad;
     unsigned warnings; /* DATAFILE_NO_END_MARKER and the like */
@@ -47,12 +69,19 @@ typedef struct built_file {
 typedef struct file_means {
     uint64_t memory_bytes;
     unsigned threads; /* at least 1 */
+    bool collects;    /* a file with few entries gets no table */
+    /* Sidecars that fit into memory are written under their own names and left
+     * to be synced together. */
+    bool leaves_loose;
 } file_means;
 
 /* Indexes `planned`, with sidecars of number `id`. On failure nothing stays. */
 ksv_status file_builder_run(file_builder *builder, const planned_file *planned,
                             uint64_t id, const file_means *means,
                             built_file *out, ksv_error *error);
+
+/* Frees the entries of a file that was collected. */
+void built_file_forget_entries(const file_builder *builder, built_file *built);
 
 /* Frees what a built file has that was not taken over. */
 void built_file_release(const file_builder *builder, built_file *built);

@@ -8,12 +8,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread_pool.h"
+#include "build/file_collector.h"
 
-#define LEAST_MEMORY_BYTES ((uint64_t)32 << 20)
-#define DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
-/* What a build takes beside what its files do, and a file beside its entries:
- * buffers of records, pages and blocks. */
-#define BUILD_BYTES ((uint64_t)8 << 20)
+/* What a file takes beside its entries: buffers of records, pages and blocks.
+ */
 #define FILE_BYTES ((uint64_t)4 << 20)
 /* With less, a file would spill all the time. */
 #define FILE_LEAST_BYTES ((uint64_t)16 << 20)
@@ -34,6 +32,8 @@ struct file_window {
     const build_plan *plan;
     const ksv_allocator *allocator;
     uint64_t memory_bytes; /* for all files together */
+    bool collects;         /* small files get no tables */
+    bool leaves_loose;     /* nor is any of their sidecars synced */
     size_t workers;        /* files at once */
     uint64_t next_id;
     size_t next; /* index of the file that is to be begun next */
@@ -47,28 +47,27 @@ struct file_window {
 /* The first file from `index` on that is to be indexed; plan->count: none. */
 static size_t find_next(const file_window *w, size_t index)
 {
-    while (index < w->plan->count && w->plan->files[index].action != PLAN_INDEX)
+    while (index < w->plan->count && !plan_reads_file(&w->plan->files[index]))
         index++;
     return index;
 }
 
 ksv_status file_window_open(file_builder *builder, const build_plan *plan,
                             uint64_t memory_bytes, uint64_t first_id,
-                            file_window **out, ksv_error *error)
+                            bool collects, bool leaves_loose, file_window **out,
+                            ksv_error *error)
 {
     const ksv_allocator *a = builder->place.allocator;
     *out = NULL;
     file_window *w = memory_zalloc(a, sizeof *w);
     if (w == NULL)
         return error_set_memory(error);
-    if (memory_bytes == 0)
-        memory_bytes = DEFAULT_MEMORY_BYTES;
-    if (memory_bytes < LEAST_MEMORY_BYTES)
-        memory_bytes = LEAST_MEMORY_BYTES;
+    w->collects = collects;
+    w->leaves_loose = leaves_loose;
     w->builder = builder;
     w->plan = plan;
     w->allocator = a;
-    w->memory_bytes = memory_bytes - BUILD_BYTES;
+    w->memory_bytes = memory_bytes;
     w->next_id = first_id;
     w->next = find_next(w, 0);
     uint64_t workers = w->memory_bytes / FILE_LEAST_BYTES;
@@ -86,11 +85,19 @@ static uint64_t share_bytes(const file_window *w, size_t files)
     return w->memory_bytes / files - FILE_BYTES;
 }
 
+static bool is_collected(const file_window *w, size_t index)
+{
+    return w->collects &&
+           w->plan->files[index].size_bytes <= COLLECTOR_FILE_BYTES;
+}
+
 static void run_job(void *ctx)
 {
     file_job *job = ctx;
     const file_window *w = job->window;
-    file_means means = {share_bytes(w, w->workers), 1};
+    file_means means = {share_bytes(w, w->workers), 1,
+                        is_collected(w, job->index),
+                        w->leaves_loose && is_collected(w, job->index)};
     job->status = file_builder_run(w->builder, &w->plan->files[job->index],
                                    job->id, &means, &job->built, &job->error);
 }
@@ -157,7 +164,9 @@ static file_job *wait_for_head(file_window *w)
 static ksv_status run_alone(file_window *w, built_file *out, ksv_error *error)
 {
     size_t index = w->next;
-    file_means means = {share_bytes(w, 1), w->builder->threads};
+    file_means means = {share_bytes(w, 1), w->builder->threads,
+                        is_collected(w, index),
+                        w->leaves_loose && is_collected(w, index)};
     return file_builder_run(w->builder, &w->plan->files[index], begin_next(w),
                             &means, out, error);
 }

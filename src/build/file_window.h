@@ -12,10 +12,14 @@ typedef struct file_window file_window;
 
 /* `builder` and `plan` are borrowed. Sidecars are numbered from
  * `first_id` on, by the place of their file among those to be indexed, so that
- * numbers do not depend on threads. */
+ * numbers do not depend on threads. With `collects`, small
+ * files get no tables; with `leaves_loose` as well, their other sidecars are
+ * not synced.
+ */
 ksv_status file_window_open(file_builder *builder, const build_plan *plan,
                             uint64_t memory_bytes, uint64_t first_id,
-                            file_window **out, ksv_error *error);
+                            bool collects, bool leaves_loose, file_window **out,
+                            ksv_error *error);
 
 /* What came of the next file of the plan that is to be indexed. As
  * file_builder_run(). */

@@ -7,7 +7,8 @@
 void record_counts_init(record_counts *counts)
 {
     *counts = (record_counts){.first_without_key = KSV_NO_OFFSET,
-                              .first_bad = KSV_NO_OFFSET};
+                              .first_bad = KSV_NO_OFFSET,
+                              .last_offset = KSV_NO_OFFSET};
 }
 
 static void keep_least(uint64_t *least, uint64_t offset)
@@ -25,6 +26,10 @@ void record_counts_add(record_counts *sum, const record_counts *more)
         sum->longest_record_bytes = more->longest_record_bytes;
     keep_least(&sum->first_without_key, more->first_without_key);
     keep_least(&sum->first_bad, more->first_bad);
+    if (sum->last_offset == KSV_NO_OFFSET ||
+        (more->last_offset != KSV_NO_OFFSET &&
+         more->last_offset > sum->last_offset))
+        sum->last_offset = more->last_offset;
 }
 
 /* Keys are hashed and entries put in their places by turns: mixed, each would
@@ -91,5 +96,7 @@ ksv_status record_taker_take(record_taker *taker, const scan_record *records,
         KSV_TRY(take_some(taker, records + done, some, error));
         done += some;
     }
+    if (count > 0)
+        taker->counts.last_offset = records[count - 1].offset;
     return KSV_OK;
 }

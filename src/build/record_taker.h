@@ -20,6 +20,7 @@ typedef struct record_counts {
     uint64_t longest_record_bytes; /* of those with keys */
     uint64_t first_without_key;
     uint64_t first_bad;
+    uint64_t last_offset; /* of the last record */
 } record_counts;
 
 void record_counts_init(record_counts *counts);

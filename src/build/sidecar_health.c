@@ -11,11 +11,12 @@
 enum { NOT_ASKED = 0, WHOLE = 1, DAMAGED = 2 };
 
 void sidecar_health_open(sidecar_health *health, const segment_place *place,
-                         const catalog_state *state)
+                         const catalog_state *state, bool only_presence)
 {
     memset(health, 0, sizeof *health);
     health->place = *place;
     health->state = state;
+    health->only_presence = only_presence;
 }
 
 void sidecar_health_close(sidecar_health *health)
@@ -81,15 +82,28 @@ static ksv_status get_ready(sidecar_health *health, ksv_error *error)
     return KSV_OK;
 }
 
+static bool look_at_segment(const sidecar_health *health, size_t number)
+{
+    const catalog_segment *segment = &health->state->segments[number];
+    return health->only_presence
+               ? segment_is_there(&health->place, segment)
+               : segment_check(&health->place, segment, NULL, NULL) == KSV_OK;
+}
+
 static bool segment_is_whole(sidecar_health *health, size_t number)
 {
     uint8_t *known = &health->segments[number];
     if (*known == NOT_ASKED)
-        *known = segment_check(&health->place, &health->state->segments[number],
-                               NULL, NULL) == KSV_OK
-                     ? WHOLE
-                     : DAMAGED;
+        *known = look_at_segment(health, number) ? WHOLE : DAMAGED;
     return *known == WHOLE;
+}
+
+static bool look_at_file(const sidecar_health *health, const catalog_file *file)
+{
+    return health->only_presence
+               ? segment_file_is_there(&health->place, health->state, file)
+               : segment_check_file(&health->place, health->state, file,
+                                    NULL) == KSV_OK;
 }
 
 ksv_status sidecar_health_ask(sidecar_health *health, size_t index,
@@ -102,7 +116,6 @@ ksv_status sidecar_health_ask(sidecar_health *health, size_t index,
     KSV_TRY(get_ready(health, error));
     for (size_t i = health->starts[index]; i < health->starts[index + 1]; i++)
         *is_whole = *is_whole && segment_is_whole(health, health->covering[i]);
-    *is_whole = *is_whole && segment_check_file(&health->place, health->state,
-                                                file, NULL) == KSV_OK;
+    *is_whole = *is_whole && look_at_file(health, file);
     return KSV_OK;
 }

@@ -17,11 +17,13 @@ typedef struct sidecar_health {
     size_t *covering;
     size_t covering_count;
     bool is_ready;
+    bool only_presence;
 } sidecar_health;
 
-/* Reads nothing yet. */
+/* Reads nothing yet. With `only_presence` it never does: sidecars that are
+ * there with the right sizes are taken for whole. */
 void sidecar_health_open(sidecar_health *health, const segment_place *place,
-                         const catalog_state *state);
+                         const catalog_state *state, bool only_presence);
 void sidecar_health_close(sidecar_health *health);
 
 /* Whether the tables, filters and access points of file number `index` are all

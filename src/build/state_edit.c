@@ -25,17 +25,34 @@ void state_edit_close(state_edit *edit)
     *edit = (state_edit){.state = NULL};
 }
 
-static ksv_status add_segment(catalog_state *state, built_file *built,
+ksv_status state_edit_add_segment(state_edit *edit, catalog_segment *segment,
+                                  ksv_error *error)
+{
+    catalog_state *state = edit->state;
+    if (state->next_segment_id <= segment->id)
+        state->next_segment_id = segment->id + 1;
+    return catalog_state_add_segment(state, segment, error);
+}
+
+static ksv_status add_segment(state_edit *edit, built_file *built,
                               uint64_t ordinal, ksv_error *error)
 {
-    if (built->file.extent_count == 0)
-        return KSV_OK;
     catalog_segment *segment = &built->segment;
+    if (edit->state->next_segment_id <= built->id)
+        edit->state->next_segment_id = built->id + 1;
+    if (segment->part_count == 0)
+        return KSV_OK;
     for (size_t i = 0; i < segment->part_count; i++)
         segment->parts[i].ordinal = ordinal;
-    if (state->next_segment_id <= built->id)
-        state->next_segment_id = built->id + 1;
-    return catalog_state_add_segment(state, segment, error);
+    return state_edit_add_segment(edit, segment, error);
+}
+
+uint64_t state_edit_ordinal(const state_edit *edit, const planned_file *planned)
+{
+    const catalog_state *state = edit->state;
+    return planned->known == PLAN_NOT_KNOWN
+               ? state->next_ordinal
+               : state->files[planned->known].ordinal;
 }
 
 ksv_status state_edit_put(state_edit *edit, const planned_file *planned,
@@ -44,9 +61,9 @@ ksv_status state_edit_put(state_edit *edit, const planned_file *planned,
     catalog_state *state = edit->state;
     size_t at = planned->known;
     bool is_new = at == PLAN_NOT_KNOWN;
-    uint64_t ordinal = is_new ? state->next_ordinal : state->files[at].ordinal;
+    uint64_t ordinal = state_edit_ordinal(edit, planned);
     built->file.ordinal = ordinal;
-    ksv_status status = add_segment(state, built, ordinal, error);
+    ksv_status status = add_segment(edit, built, ordinal, error);
     if (status != KSV_OK) {
         catalog_file_release(&state->allocator, &built->file);
         return status;
@@ -58,7 +75,7 @@ ksv_status state_edit_put(state_edit *edit, const planned_file *planned,
     catalog_file_release(&state->allocator, &state->files[at]);
     state->files[at] = built->file;
     memset(&built->file, 0, sizeof built->file);
-    edit->fates[at] = FATE_REPLACED;
+    edit->fates[at] = built->growth.is_grown ? FATE_KEPT : FATE_REPLACED;
     return KSV_OK;
 }
 

@@ -28,9 +28,19 @@ ksv_status state_edit_open(state_edit *edit, catalog_state *state,
 void state_edit_close(state_edit *edit); /* also of one that is all zero */
 
 /* Puts a built file in: in place of the one it was before, or at the end. Takes
- * over what `built` owns but its sidecars, on failure too. */
+ * over what `built` owns but its sidecars, on failure too. Of a grown one the
+ * old parts that live stay alive: see state_growth_apply(). */
 ksv_status state_edit_put(state_edit *edit, const planned_file *planned,
                           built_file *built, ksv_error *error);
+
+/* The ordinal that state_edit_put() is going to give. */
+uint64_t state_edit_ordinal(const state_edit *edit,
+                            const planned_file *planned);
+
+/* Adds a segment of this build, with a number above all others. Takes over what
+ * it owns, on failure too. */
+ksv_status state_edit_add_segment(state_edit *edit, catalog_segment *segment,
+                                  ksv_error *error);
 
 /* Takes the file number `index` out. */
 void state_edit_drop(state_edit *edit, size_t index);

@@ -148,7 +148,9 @@ static ksv_status run_job(const tier_job *job, ksv_error *error)
     catalog_segment out = {.id = id, .tier = job->tier};
     segment_files files = {NULL, NULL, NULL};
     uint64_t generation = run->state.generation;
-    ksv_status status = join_inputs(job, &out, &files, error);
+    ksv_status status = build_progress_now(&run->progress, "", error);
+    if (status == KSV_OK)
+        status = join_inputs(job, &out, &files, error);
     if (status == KSV_OK)
         status = publish(run, &files, error);
     segment_files_abandon(&files);

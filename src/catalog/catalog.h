@@ -24,6 +24,10 @@ typedef struct catalog_parameters {
     /* The stored form of the format and key specification, opaque here. */
     uint8_t *format;
     size_t format_bytes;
+    /* Which files an update takes in (watch_list.h). The only parameter that
+     * a later build may change. */
+    uint8_t *watch;
+    size_t watch_bytes;
 } catalog_parameters;
 
 /* A filter sidecar. */
@@ -41,6 +45,9 @@ typedef struct catalog_extent {
     uint64_t entries;      /* records with keys */
     uint64_t distinct_keys;
     catalog_filter filter;
+    /* Hashes in the filter that no record has any more: that of a last record
+     * which has grown since, and is of the next extent now. */
+    uint64_t lost_hashes;
 } catalog_extent;
 
 /* What a data file was when it was indexed. */
@@ -62,8 +69,8 @@ typedef struct catalog_file {
     uint64_t chain_blocks;
     uint32_t data_kind;     /* a datafile_kind, opaque here */
     uint64_t content_bytes; /* uncompressed */
-    /* Where the last complete record ends, its terminator included; 0: not
-     * known. */
+    /* Where the last record begins. Those before it stay what they are whatever
+     * is appended; 0: nothing is known of that. */
     uint64_t complete_bytes;
     uint64_t records; /* those without key included, bad ones not */
     uint64_t records_without_key;

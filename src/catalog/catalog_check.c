@@ -39,7 +39,8 @@ static const char *check_extents(const catalog_file *f)
             end > f->content_bytes)
             return "the extents of a data file do not fit it";
         if (e->filter.id == 0 || e->entries == 0 ||
-            e->distinct_keys > e->entries || e->filter.keys > e->distinct_keys)
+            e->distinct_keys > e->entries || e->lost_hashes > e->filter.keys ||
+            e->filter.keys - e->lost_hashes > e->distinct_keys)
             return "an extent of a data file has impossible counts";
     }
     return NULL;

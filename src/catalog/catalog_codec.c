@@ -28,7 +28,9 @@ ksv_status codec_put_parameters(byte_buffer *out,
     KSV_TRY(buffer_append(out, fixed, sizeof fixed, error));
     KSV_TRY(codec_put_id(out, parameters->hasher.key, error));
     KSV_TRY(buffer_append(out, fpr, sizeof fpr, error));
-    return buffer_put_bytes(out, parameters->format, parameters->format_bytes,
+    KSV_TRY(buffer_put_bytes(out, parameters->format, parameters->format_bytes,
+                             error));
+    return buffer_put_bytes(out, parameters->watch, parameters->watch_bytes,
                             error);
 }
 
@@ -50,16 +52,17 @@ ksv_status codec_get_parameters(byte_cursor *in, const ksv_allocator *allocator,
         parameters->fpr = load_f64(fpr);
     parameters->format =
         codec_copy_blob(in, allocator, &parameters->format_bytes, &no_memory);
-    if (no_memory)
-        return error_set_memory(error);
+    parameters->watch =
+        codec_copy_blob(in, allocator, &parameters->watch_bytes, &no_memory);
     const char *wrong = in->failed || reserved_used
                             ? "the parameters of the index are cut or malformed"
                             : catalog_check_parameters(parameters);
-    if (wrong == NULL)
+    if (wrong == NULL && !no_memory)
         return KSV_OK;
     memory_free(allocator, parameters->format, parameters->format_bytes);
+    memory_free(allocator, parameters->watch, parameters->watch_bytes);
     memset(parameters, 0, sizeof *parameters);
-    return codec_corrupt(error, wrong);
+    return no_memory ? error_set_memory(error) : codec_corrupt(error, wrong);
 }
 
 ksv_status codec_put_state(byte_buffer *out, const catalog_state *state,

@@ -9,7 +9,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
-#define EXTENT_BYTES 56
+#define EXTENT_BYTES 64
 #define PART_BYTES 40
 #define PART_IS_DEAD 1
 
@@ -20,8 +20,8 @@ static ksv_status put_extents(byte_buffer *out, const catalog_file *file,
     for (size_t i = 0; i < file->extent_count; i++) {
         const catalog_extent *e = &file->extents[i];
         const uint64_t numbers[] = {
-            e->first_offset, e->length_bytes, e->entries,     e->distinct_keys,
-            e->filter.id,    e->filter.keys,  e->filter.bytes};
+            e->first_offset, e->length_bytes, e->entries,      e->distinct_keys,
+            e->filter.id,    e->filter.keys,  e->filter.bytes, e->lost_hashes};
         KSV_TRY(codec_put_numbers(out, numbers, COUNT_OF(numbers), error));
     }
     return KSV_OK;
@@ -101,6 +101,7 @@ static void get_extents(byte_cursor *in, const ksv_allocator *allocator,
         e->filter.id = cursor_u64(in);
         e->filter.keys = cursor_u64(in);
         e->filter.bytes = cursor_u64(in);
+        e->lost_hashes = cursor_u64(in);
     }
 }
 

@@ -75,6 +75,7 @@ void catalog_state_release(catalog_state *state)
     memory_free(a, state->segments,
                 state->segment_capacity * sizeof *state->segments);
     memory_free(a, state->parameters.format, state->parameters.format_bytes);
+    memory_free(a, state->parameters.watch, state->parameters.watch_bytes);
     ksv_allocator allocator = state->allocator;
     catalog_state_init(state, &allocator);
 }

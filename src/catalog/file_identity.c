@@ -60,15 +60,16 @@ static ksv_status compare_content(ksv_file *opened, const catalog_file *file,
     return KSV_OK;
 }
 
-ksv_status file_identity_check(const ksv_file_system *fs, const char *path,
-                               const catalog_file *file,
-                               file_identity *identity, ksv_error *error)
+ksv_status file_identity_look(const ksv_file_system *fs, const char *path,
+                              const catalog_file *file, file_identity *identity,
+                              ksv_file_info *info, ksv_error *error)
 {
-    ksv_file_info info;
     ksv_error problem;
     error_clear(&problem);
     *identity = FILE_IDENTITY_CHANGED;
-    ksv_status status = fs->info(fs->ctx, path, &info, &problem);
+    ksv_status status = fs->info(fs->ctx, path, info, &problem);
+    if (status != KSV_OK)
+        memset(info, 0, sizeof *info);
     if (status != KSV_OK && file_error_is_missing(&problem)) {
         *identity = FILE_IDENTITY_MISSING;
         return KSV_OK;
@@ -78,17 +79,34 @@ ksv_status file_identity_check(const ksv_file_system *fs, const char *path,
             *error = problem;
         return status;
     }
-    if (info.kind != KSV_FILE_REGULAR || info.size_bytes < file->size_bytes)
+    if (info->kind != KSV_FILE_REGULAR || info->size_bytes < file->size_bytes)
         return KSV_OK;
-    if (facts_match(file, &info) && info.device == file->device) {
+    if (facts_match(file, info) && info->device == file->device) {
         *identity = FILE_IDENTITY_SAME;
         return KSV_OK;
     }
     ksv_file *opened;
-    KSV_TRY(fs->open_read(fs->ctx, path, &opened, error));
-    status = compare_content(opened, file, &info, identity, error);
-    file_close_quietly(opened);
+    status = fs->open_read(fs->ctx, path, &opened, &problem);
+    if (status == KSV_OK) {
+        status = compare_content(opened, file, info, identity, &problem);
+        file_close_quietly(opened);
+    } else if (file_error_is_missing(&problem)) {
+        /* It has vanished just now. */
+        memset(info, 0, sizeof *info);
+        *identity = FILE_IDENTITY_MISSING;
+        return KSV_OK;
+    }
+    if (status != KSV_OK && error != NULL)
+        *error = problem;
     return status;
+}
+
+ksv_status file_identity_check(const ksv_file_system *fs, const char *path,
+                               const catalog_file *file,
+                               file_identity *identity, ksv_error *error)
+{
+    ksv_file_info info;
+    return file_identity_look(fs, path, file, identity, &info, error);
 }
 
 void file_identity_record(catalog_file *file, const ksv_file_info *info)

@@ -35,6 +35,12 @@ ksv_status file_identity_check(const ksv_file_system *fs, const char *path,
                                const catalog_file *file,
                                file_identity *identity, ksv_error *error);
 
+/* The same; `*info` is what the file was when that was found out, all zero when
+ * there is none. */
+ksv_status file_identity_look(const ksv_file_system *fs, const char *path,
+                              const catalog_file *file, file_identity *identity,
+                              ksv_file_info *info, ksv_error *error);
+
 /* Takes times, inode and device from `info`. */
 void file_identity_record(catalog_file *file, const ksv_file_info *info);
 

@@ -42,10 +42,8 @@ ksv_status data_identity_check(const segment_place *place,
                                data_identity *out, ksv_error *error)
 {
     memset(out, 0, sizeof *out);
-    /* Asked before the check: a change in between shows the next time. */
-    if (place->fs->info(place->fs->ctx, path, &out->info, NULL) != KSV_OK)
-        memset(&out->info, 0, sizeof out->info);
-    KSV_TRY(file_identity_check(place->fs, path, file, &out->identity, error));
+    KSV_TRY(file_identity_look(place->fs, path, file, &out->identity,
+                               &out->info, error));
     if (out->identity != FILE_IDENTITY_TOUCHED)
         return KSV_OK;
     return compare_content(place, file, path, out, error);

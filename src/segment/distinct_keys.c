@@ -23,7 +23,7 @@ static void add_extents(extent_sums *sums, const catalog_file *file,
             continue;
         sums->extents++;
         sums->keys += extent->distinct_keys;
-        sums->hashes += extent->filter.keys;
+        sums->hashes += extent->filter.keys - extent->lost_hashes;
     }
 }
 

@@ -195,3 +195,44 @@ ksv_status segment_check_file(const segment_place *place,
     }
     return file->points_id != 0 ? check_points(place, file, error) : KSV_OK;
 }
+
+static bool has_size(const segment_place *place, uint64_t id,
+                     const char *ending, uint64_t size_bytes)
+{
+    char name[CATALOG_NAME_BYTES];
+    ksv_file_info info;
+    catalog_sidecar_name(id, ending, name);
+    char *path = path_join(place->allocator, place->directory, name);
+    bool found = path != NULL &&
+                 place->fs->info(place->fs->ctx, path, &info, NULL) == KSV_OK;
+    memory_free_string(place->allocator, path);
+    return found && info.size_bytes == size_bytes;
+}
+
+static bool filter_is_there(const segment_place *place,
+                            const catalog_filter *filter)
+{
+    return has_size(place, filter->id, CATALOG_FILTER_ENDING, filter->bytes);
+}
+
+bool segment_is_there(const segment_place *place,
+                      const catalog_segment *segment)
+{
+    return filter_is_there(place, &segment->filter) &&
+           has_size(place, segment->id, CATALOG_TABLE_ENDING,
+                    segment->table_bytes);
+}
+
+bool segment_file_is_there(const segment_place *place,
+                           const catalog_state *state, const catalog_file *file)
+{
+    for (size_t i = 0; i < file->extent_count; i++) {
+        const catalog_filter *filter = &file->extents[i].filter;
+        if (!segment_has_filter(state, filter->id) &&
+            !filter_is_there(place, filter))
+            return false;
+    }
+    return file->points_id == 0 ||
+           has_size(place, file->points_id, CATALOG_POINTS_ENDING,
+                    file->points_bytes);
+}

@@ -21,6 +21,13 @@ ksv_status segment_check_file(const segment_place *place,
                               const catalog_state *state,
                               const catalog_file *file, ksv_error *error);
 
+/* Whether the same sidecars are there with the sizes that they should have. */
+bool segment_is_there(const segment_place *place,
+                      const catalog_segment *segment);
+bool segment_file_is_there(const segment_place *place,
+                           const catalog_state *state,
+                           const catalog_file *file);
+
 /* Whether a segment of `state` has that filter for its own. */
 bool segment_has_filter(const catalog_state *state, uint64_t filter_id);
 

@@ -3,6 +3,7 @@
 #include "segment/segment_data.h"
 
 #include "base/error.h"
+#include "catalog/file_identity.h"
 #include "io/file.h"
 #include "io/reopening_file.h"
 
@@ -12,7 +13,7 @@ void segment_data_error(const catalog_file *file, ksv_error *error)
         return;
     /* Damage of the access points has their path in it. */
     if (error->status == KSV_ERROR_CORRUPT)
-        error_add_remedy(error, KSV_REMEDY_UPDATE);
+        error_add_remedy(error, KSV_REMEDY_BUILD);
     else
         error_replace_path(error, file->given_path);
     if (error->status == KSV_ERROR_DATA || error->status == KSV_ERROR_STALE)
@@ -57,6 +58,21 @@ static ksv_status open_compressed(const segment_place *place,
     return status;
 }
 
+/* It was there when it was looked at. */
+static ksv_status data_is_missing(const segment_place *place,
+                                  const catalog_file *file, const char *path,
+                                  ksv_status status, ksv_error *error)
+{
+    ksv_file_info info;
+    ksv_error problem;
+    error_clear(&problem);
+    if (status != KSV_ERROR_IO ||
+        place->fs->info(place->fs->ctx, path, &info, &problem) == KSV_OK ||
+        !file_error_is_missing(&problem))
+        return status;
+    return file_identity_error(file, FILE_IDENTITY_MISSING, error);
+}
+
 static ksv_status open_data(const segment_place *place,
                             const catalog_file *file, const char *path,
                             datafile **out, ksv_error *error)
@@ -80,7 +96,9 @@ ksv_status segment_open_data(const segment_place *place,
     if (place->reopen_files)
         reopening.fs = &fs.fs;
     ksv_status status = open_data(&reopening, file, path, out, error);
-    if (status != KSV_OK)
+    if (status != KSV_OK) {
+        status = data_is_missing(place, file, path, status, error);
         segment_data_error(file, error);
+    }
     return status;
 }

@@ -105,6 +105,8 @@ static void make_state(catalog_state *s)
     s->parameters.fpr = 0.005;
     s->parameters.format = blob(s, 12, 0x60);
     s->parameters.format_bytes = 12;
+    s->parameters.watch = blob(s, 9, 0xd0);
+    s->parameters.watch_bytes = 9;
     s->next_ordinal = 5;
     s->next_segment_id = 6;
     add_indexed_file(s);

@@ -85,7 +85,7 @@ static void make(fixture *f, ksv_format format, uint64_t seed)
     data_set_make(&f->set, format, 1 + random_below(&random, 4000));
     temp_dir_path(&f->set.dir, "ix", f->directory);
     const char *files[DATA_SET_FILES];
-    size_t count = 1 + random_below(&random, DATA_SET_FILES);
+    size_t count = 1 + random_below(&random, 8);
     for (size_t i = 0; i < count; i++) {
         data_set_write(&f->set, i, random_below(&random, 2500), &random);
         files[i] = f->set.paths[i];

@@ -16,6 +16,8 @@
 #include "support/fault_allocator.h"
 #include "support/index_check.h"
 
+#define FEW_FILES 8
+
 /* Fails with the seed, so that it can be run again. */
 #define CHECK(what, seed)                                                 \
     do {                                                                  \
@@ -76,7 +78,7 @@ static void run(uint64_t seed, ksv_format format)
     data_set_make(&set, format, 1 + random_below(&random, 3000));
     char directory[TEMP_DIR_PATH_BYTES];
     temp_dir_path(&set.dir, "ix", directory);
-    size_t files = 1 + random_below(&random, DATA_SET_FILES);
+    size_t files = 1 + random_below(&random, FEW_FILES);
     for (size_t i = 0; i < files; i++)
         data_set_write(&set, i, random_below(&random, 3000), &random);
     fault_allocator counted;
@@ -99,7 +101,7 @@ static void run(uint64_t seed, ksv_format format)
     CHECK(index_check_directory(directory, &set), seed);
 
     /* A new file is added by a second build. */
-    if (files < DATA_SET_FILES) {
+    if (files < FEW_FILES) {
         data_set_write(&set, files, 100, &random);
         build(directory, &set, false, &counted.allocator, &report);
         assert_int_equal(report.files_indexed, 1);

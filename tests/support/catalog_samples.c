@@ -65,6 +65,8 @@ void sample_start(catalog_state *state, uint64_t *seed)
     p->fpr = (double)(1 + sample_below(seed, 999)) / 1000;
     p->format_bytes = (size_t)sample_below(seed, 50);
     p->format = random_blob(&state->allocator, p->format_bytes, seed);
+    p->watch_bytes = (size_t)sample_below(seed, 50);
+    p->watch = random_blob(&state->allocator, p->watch_bytes, seed);
 }
 
 static char *random_path(const ksv_allocator *a, uint64_t *seed)
@@ -112,6 +114,7 @@ static void add_extents(catalog_state *state, catalog_file *f, uint64_t *seed)
         e->entries = 1 + (sample_random(seed) >> 8);
         e->distinct_keys = sample_below(seed, e->entries + 1);
         e->filter = random_filter(state, e->distinct_keys, seed);
+        e->lost_hashes = sample_below(seed, e->filter.keys + 1);
     }
     if (sample_below(seed, 2) == 0) {
         f->points_id = state->next_segment_id++;
@@ -239,6 +242,8 @@ void sample_copy(const catalog_state *from, catalog_state *to)
     to->parameters = from->parameters;
     to->parameters.format =
         copy_bytes(a, from->parameters.format, from->parameters.format_bytes);
+    to->parameters.watch =
+        copy_bytes(a, from->parameters.watch, from->parameters.watch_bytes);
     to->next_ordinal = from->next_ordinal;
     to->next_segment_id = from->next_segment_id;
     for (size_t i = 0; i < from->file_count; i++) {
@@ -274,7 +279,9 @@ static bool equal_parameters(const catalog_parameters *a,
            memcmp(a->hasher.key, b->hasher.key, 16) == 0 &&
            a->hash_bits == b->hash_bits && a->organisation == b->organisation &&
            a->fpr == b->fpr && a->format_bytes == b->format_bytes &&
-           equal_bytes(a->format, b->format, a->format_bytes);
+           equal_bytes(a->format, b->format, a->format_bytes) &&
+           a->watch_bytes == b->watch_bytes &&
+           equal_bytes(a->watch, b->watch, a->watch_bytes);
 }
 
 static bool equal_filters(const catalog_filter *a, const catalog_filter *b)
@@ -290,6 +297,7 @@ static bool equal_extents(const catalog_file *a, const catalog_file *b)
         if (x->first_offset != y->first_offset ||
             x->length_bytes != y->length_bytes || x->entries != y->entries ||
             x->distinct_keys != y->distinct_keys ||
+            x->lost_hashes != y->lost_hashes ||
             !equal_filters(&x->filter, &y->filter))
             return false;
     }

@@ -110,6 +110,29 @@ static void add_record(data_set *set, text *t, size_t number,
     add_string(t, end);
 }
 
+static void save(data_set *set, size_t number, text t)
+{
+    FILE *f = fopen(set->paths[number], "r+b");
+    if (f == NULL)
+        f = fopen(set->paths[number], "wb");
+    if (f == NULL || ftruncate(fileno(f), 0) != 0 ||
+        fwrite(t.bytes, 1, t.size, f) != t.size || fclose(f) != 0)
+        abort();
+    set->contents[number] = t.bytes;
+    set->sizes[number] = t.size;
+    if (set->file_count <= number)
+        set->file_count = number + 1;
+}
+
+void data_set_append(data_set *set, size_t number, size_t records,
+                     random_source *random)
+{
+    text t = {set->contents[number], set->sizes[number], set->sizes[number]};
+    for (size_t i = 0; i < records; i++)
+        add_record(set, &t, number, random);
+    save(set, number, t);
+}
+
 void data_set_write(data_set *set, size_t number, size_t records,
                     random_source *random)
 {
@@ -121,14 +144,8 @@ void data_set_write(data_set *set, size_t number, size_t records,
         add_string(&t, "filler\tid\tmore\n");
     for (size_t i = 0; i < records; i++)
         add_record(set, &t, number, random);
-    FILE *f = fopen(set->paths[number], "wb");
-    if (f == NULL || fwrite(t.bytes, 1, t.size, f) != t.size || fclose(f) != 0)
-        abort();
     free(set->contents[number]);
-    set->contents[number] = t.bytes;
-    set->sizes[number] = t.size;
-    if (set->file_count <= number)
-        set->file_count = number + 1;
+    save(set, number, t);
 }
 
 void data_set_drop(data_set *set, size_t number)

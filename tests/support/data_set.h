@@ -12,7 +12,7 @@
 #include "support/random.h"
 #include "support/temp_dir.h"
 
-#define DATA_SET_FILES 8
+#define DATA_SET_FILES 48
 
 /* Files "0.csv", "1.csv" ... in `dir`, with the model of what they hold. */
 typedef struct data_set {
@@ -32,6 +32,10 @@ void data_set_remove(data_set *set);
 /* Writes file `number` anew with `records` random records, and the model. */
 void data_set_write(data_set *set, size_t number, size_t records,
                     random_source *random);
+
+/* Appends as many records to file `number`, which there is. */
+void data_set_append(data_set *set, size_t number, size_t records,
+                     random_source *random);
 
 /* Removes file `number` from disk and model. */
 void data_set_drop(data_set *set, size_t number);

@@ -164,6 +164,12 @@ static ksv_status fault_close(ksv_file *base, ksv_error *error)
     fault_file *file = (fault_file *)base;
     fault_file_system *fault = file->fault;
     bool chosen = is_chosen(fault, FAULT_CLOSE);
+    if (file->number != 0) {
+        power_event event = {.kind = POWER_CLOSED,
+                             .file = file->number,
+                             .size_bytes = file->size_bytes};
+        write_down(fault, &event);
+    }
     ksv_status status = file->inner->ops->close(file->inner, error);
     free(file);
     pthread_mutex_lock(&fault->mutex);
@@ -331,6 +337,17 @@ static ksv_status fault_sync_directory(void *ctx, const char *path,
     return KSV_OK;
 }
 
+/* Counts as one sync. */
+static ksv_status fault_sync_files(void *ctx, const char *directory,
+                                   ksv_error *error)
+{
+    fault_file_system *fault = ctx;
+    FAIL_IF_CHOSEN(fault, FAULT_SYNC, directory, error);
+    KSV_TRY(fault->inner->sync_files(fault->inner->ctx, directory, error));
+    write_down_path(fault, POWER_SYNCED_FILES, directory);
+    return KSV_OK;
+}
+
 static ksv_status fault_list(void *ctx, const char *path, ksv_list_fn visit,
                              void *visit_ctx, ksv_error *error)
 {
@@ -373,7 +390,9 @@ void fault_file_system_open(fault_file_system *fault,
                .sync_directory = fault_sync_directory,
                .list = fault_list,
                .lock = fault_lock,
-               .read_many = fault_read_many},
+               .read_many = fault_read_many,
+               .sync_files =
+                   inner->sync_files != NULL ? fault_sync_files : NULL},
         .inner = inner,
         .plan = {.operations = FAULT_ALL},
         .shared = shared,

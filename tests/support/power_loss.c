@@ -12,6 +12,7 @@
 typedef struct tracked_file {
     const char *path; /* now; NULL when its name is gone */
     uint64_t durable_bytes;
+    uint64_t closed_bytes;
 } tracked_file;
 
 static void forget_path(tracked_file *files, uint32_t count, const char *path,
@@ -38,6 +39,14 @@ static void follow(tracked_file *files, uint32_t count,
         break;
     case POWER_SYNCED:
         files[event->file].durable_bytes = event->size_bytes;
+        break;
+    case POWER_CLOSED:
+        files[event->file].closed_bytes = event->size_bytes;
+        break;
+    case POWER_SYNCED_FILES:
+        for (uint32_t i = 1; i <= count; i++)
+            if (files[i].closed_bytes > files[i].durable_bytes)
+                files[i].durable_bytes = files[i].closed_bytes;
         break;
     case POWER_RENAMED:
         forget_path(files, count, event->other, path_or_null(event->kept));

@@ -22,7 +22,9 @@ typedef enum power_event_kind {
     POWER_REMOVED,
     POWER_MADE_DIRECTORY,
     POWER_REMOVED_DIRECTORY,
-    POWER_SYNCED_DIRECTORY
+    POWER_SYNCED_DIRECTORY,
+    POWER_CLOSED,      /* `file` has `size_bytes` bytes */
+    POWER_SYNCED_FILES /* all files that were closed before are durable */
 } power_event_kind;
 
 #define POWER_PATH_BYTES 512

@@ -160,7 +160,10 @@ static void test_extents_that_cannot_be(void **unused)
     REFUSED(file_with_extents(&s)->extents[0].filter.id = 0);
     REFUSED(file_with_extents(&s)->extents[0].filter.id = s.next_segment_id);
     REFUSED(file_with_extents(&s)->extents[0].filter.keys =
-                file_with_extents(&s)->extents[0].distinct_keys + 1);
+                file_with_extents(&s)->extents[0].distinct_keys +
+                file_with_extents(&s)->extents[0].lost_hashes + 1);
+    REFUSED(file_with_extents(&s)->extents[0].lost_hashes =
+                file_with_extents(&s)->extents[0].filter.keys + 1);
 }
 
 static void test_parts_that_cannot_be(void **unused)

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* A data file that has grown -> sidecars of what was appended. */
+#ifndef KSV_BUILD_FILE_EXTENDER_H
+#define KSV_BUILD_FILE_EXTENDER_H
+
+#include <stdbool.h>
+
+#include "build/file_builder.h"
+
+/* Whether the catalog says enough of a file to go on behind what it knows of
+ * it: a plain one, all of whose records could be read. */
+bool file_extender_can(const catalog_file *known);
+
+/* Indexes the end of the grown file `planned` (PLAN_EXTEND) as sidecars of
+ * number `id`: from its last record that is complete, or from an earlier extent
+ * when that is no larger than what follows it, so that extents stay few.
+ *
+ * Whether the beginning is as it was is found out first: all of it is compared
+ * with the content hash, or samples are when the caller of the build has
+ * promised that files only grow. `*is_done` is false, with KSV_OK, when it is
+ * not, or all of the file is to be indexed for another reason. As
+ * file_builder_run() otherwise. */
+ksv_status file_extender_run(file_builder *builder, const planned_file *planned,
+                             uint64_t id, const file_means *means,
+                             built_file *out, bool *is_done, ksv_error *error);
+
+#endif
