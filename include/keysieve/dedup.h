@@ -155,8 +155,8 @@ typedef struct ksv_dedup_stream {
     /* Takes what is passed on. All are called by the caller's thread. */
     ksv_status (*write)(void *ctx, const void *data, size_t size_bytes,
                         ksv_error *error);
-    /* Hands on what `write` has taken; called before each checkpoint, and when
-     * a source has nothing more for now. NULL: nothing. */
+    /* Hands on what `write` has taken; called before each checkpoint and at the
+     * end. NULL: nothing is to be done. */
     ksv_status (*flush)(void *ctx, ksv_error *error);
     /* Asked now and then; false ends the run with KSV_ERROR_CANCELLED, after a
      * checkpoint. NULL: goes on. */

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* Streams without duplicates: a day of ids compressed in time, approximately
+ * and exactly, then peers on fewer ids.
+ *
+ * usage: bench_dedup IDS [PEER_IDS [DIRECTORY [KEYSIEVE]]]
+ *
+ * IDS ids come in 24 hours of the stream, for 27 hours; one in 20 comes a
+ * second time within 6 hours. The full size is 864000000 (10,000 a second). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+#define DAY_MS INT64_C(86400000)
+enum { BATCH = 1024, ID_BYTES = 16, REPEAT_ONE_IN = 20 };
+
+typedef struct id_stream {
+    uint64_t ids;   /* in a day */
+    uint64_t count; /* that came so far */
+    uint64_t fresh; /* of them, the first of their kind */
+    char bytes[BATCH * ID_BYTES];
+    ksv_dedup_key keys[BATCH];
+    bool is_repeat[BATCH];
+} id_stream;
+
+static void write_id(uint64_t number, char *out)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint64_t id = bench_random(number);
+    for (unsigned i = 0; i < ID_BYTES; i++)
+        out[i] = digits[id >> (60 - 4 * i) & 15];
+}
+
+/* The number of the next id, and whether it is a repeat. */
+static uint64_t next_number(id_stream *s, bool *is_repeat)
+{
+    uint64_t luck = bench_random(~s->count++);
+    uint64_t range = s->ids / 4 < s->fresh ? s->ids / 4 : s->fresh;
+    *is_repeat = range > 0 && luck % REPEAT_ONE_IN == 0;
+    return *is_repeat ? s->fresh - 1 - luck / REPEAT_ONE_IN % range
+                      : s->fresh++;
+}
+
+static void next_batch(id_stream *s)
+{
+    for (size_t i = 0; i < BATCH; i++) {
+        char *id = s->bytes + i * ID_BYTES;
+        int64_t time_ms =
+            (int64_t)((double)s->count * (double)DAY_MS / (double)s->ids);
+        write_id(next_number(s, &s->is_repeat[i]), id);
+        s->keys[i] = (ksv_dedup_key){id, ID_BYTES, time_ms};
+    }
+}
+
+/* Time, and time of the processor, in nanoseconds: on a busy machine the latter
+ * tells more. */
+typedef struct two_times {
+    double wall;
+    double processor;
+} two_times;
+
+static two_times times_now(void)
+{
+    return (two_times){bench_now_ns(), (double)clock() * 1e9 / CLOCKS_PER_SEC};
+}
+
+static two_times less(two_times a, two_times b)
+{
+    return (two_times){a.wall - b.wall, a.processor - b.processor};
+}
+
+/* What making the ids costs, to be taken off. */
+static two_times run_ids(id_stream *s, uint64_t total)
+{
+    two_times start = times_now();
+    *s = (id_stream){.ids = s->ids};
+    while (s->count < total)
+        next_batch(s);
+    return less(times_now(), start);
+}
+
+static void print(const char *way, const char *what, double value,
+                  const char *unit)
+{
+    char name[64];
+    snprintf(name, sizeof name, "dedup_%s_%s", way, what);
+    bench_print(name, value, unit);
+}
+
+static void print_way(const char *way, const ksv_dedup_info *info, two_times ns,
+                      uint64_t total)
+{
+    print(way, "time", ns.wall / (double)total, "ns/id");
+    print(way, "processor_time", ns.processor / (double)total, "ns/id");
+    print(way, "speed", (double)total / ns.wall * 1000, "million_ids/s");
+    print(way, "memory", (double)info->memory_bytes, "bytes");
+    print(way, "peak_of_process", (double)bench_peak_bytes(), "bytes");
+    if (info->disk_keys == 0)
+        return;
+    print(way, "disk", (double)info->disk_bytes / (double)info->disk_keys,
+          "bytes/id");
+    print(way, "written",
+          (double)info->disk_bytes_written / (double)info->passed, "bytes/id");
+    print(way, "pages_read", (double)info->pages_read / (double)total,
+          "pages/id");
+}
+
+static void measure(const char *way, const ksv_dedup_options *options,
+                    id_stream *s, uint64_t total)
+{
+    ksv_dedup *dedup;
+    ksv_dedup_info info;
+    ksv_error error;
+    bool fresh[BATCH];
+    uint64_t passed_twice = 0;
+    uint64_t dropped = 0;
+    two_times making = run_ids(s, total);
+    two_times start = times_now();
+    *s = (id_stream){.ids = s->ids};
+    bench_check(ksv_dedup_open(options, &dedup, &error), &error);
+    while (s->count < total) {
+        next_batch(s);
+        bench_check(ksv_dedup_offer_batch(dedup, s->keys, BATCH, fresh, &error),
+                    &error);
+        for (size_t i = 0; i < BATCH; i++) {
+            passed_twice += s->is_repeat[i] && fresh[i];
+            dropped += !s->is_repeat[i] && !fresh[i];
+        }
+    }
+    two_times ns = less(less(times_now(), start), making);
+    ksv_dedup_get_info(dedup, &info);
+    print_way(way, &info, ns, s->count);
+    print(way, "passed_twice", (double)passed_twice, "ids");
+    print(way, "dropped_wrongly", 100.0 * (double)dropped / (double)s->fresh,
+          "%");
+    ksv_dedup_close(dedup);
+}
+
+static void write_file(const char *path, id_stream *s, uint64_t total)
+{
+    FILE *file = fopen(path, "wb");
+    if (file == NULL)
+        bench_fail(path);
+    *s = (id_stream){.ids = total};
+    while (s->count < total) {
+        next_batch(s);
+        for (size_t i = 0; i < BATCH; i++)
+            fprintf(file, "%.*s\n", ID_BYTES, s->bytes + i * ID_BYTES);
+    }
+    if (fclose(file) != 0)
+        bench_fail(path);
+}
+
+static void run_peer(const char *name, const char *command, uint64_t total)
+{
+    struct rusage usage;
+    int status;
+    double start = bench_now_ns();
+    pid_t child = fork();
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    if (child < 0 || wait4(child, &status, 0, &usage) != child)
+        bench_fail("fork");
+    if (status != 0) {
+        fprintf(stderr, "%s is left out: it did not run\n", name);
+        return;
+    }
+    double cpu_us =
+        1e6 * (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+        (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    print(name, "time", (bench_now_ns() - start) / (double)total, "ns/id");
+    print(name, "processor_time", 1000 * cpu_us / (double)total, "ns/id");
+    print(name, "peak", 1024 * (double)usage.ru_maxrss, "bytes");
+}
+
+static void run_peers(id_stream *s, uint64_t total, const char *directory,
+                      const char *tool)
+{
+    static const char sqlite[] =
+        "python3 -c \"import sqlite3,sys\n"
+        "db=sqlite3.connect('%2$s/dedup.db')\n"
+        "db.execute('pragma journal_mode=off')\n"
+        "db.execute('pragma synchronous=off')\n"
+        "db.execute('pragma cache_size=-1000000')\n"
+        "db.execute('create table seen(id text primary key) without rowid')\n"
+        "for line in open('%1$s'):\n"
+        "    if db.execute('insert or ignore into seen values(?)',"
+        "(line,)).rowcount: sys.stdout.write(line)\n"
+        "db.commit()\" > /dev/null; rm -f '%2$s/dedup.db'";
+    const struct {
+        const char *name;
+        const char *form;
+    } peers[] = {
+        {"peer_keysieve_exact", "'%3$s' dedup -q -f lines '%1$s' > /dev/null"},
+        {"peer_keysieve_exact_64M",
+         "'%3$s' dedup -q -f lines --memory 64M --temp-dir '%2$s' '%1$s' > "
+         "/dev/null"},
+        {"peer_keysieve_approximate",
+         "'%3$s' dedup -q -f lines --approximate --expect %4$llu '%1$s' > "
+         "/dev/null"},
+        {"peer_awk", "awk '!seen[$0]++' '%1$s' > /dev/null"},
+        {"peer_sort_u", "LC_ALL=C sort -S 1G -T '%2$s' -u '%1$s' > /dev/null"},
+        {"peer_sqlite_unique", sqlite},
+    };
+    char path[1024];
+    char command[8192];
+    snprintf(path, sizeof path, "%s/ids.txt", directory);
+    write_file(path, s, total);
+    bench_print("dedup_peer_ids", (double)s->count, "ids");
+    for (size_t i = 0; i < sizeof peers / sizeof peers[0]; i++) {
+        if (tool == NULL && strncmp(peers[i].name, "peer_keysieve", 13) == 0)
+            continue;
+        snprintf(command, sizeof command, peers[i].form, path, directory, tool,
+                 (unsigned long long)total);
+        run_peer(peers[i].name, command, s->count);
+    }
+    remove(path);
+}
+
+int main(int argc, char **argv)
+{
+    static id_stream s;
+    if (argc < 2) {
+        fprintf(stderr,
+                "usage: bench_dedup IDS [PEER_IDS [DIRECTORY [KEYSIEVE]]]\n");
+        return 2;
+    }
+    s.ids = strtoull(argv[1], NULL, 10);
+    uint64_t peer_ids = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
+    const char *directory = argc > 3 ? argv[3] : "/tmp";
+    uint64_t ids = s.ids;
+    uint64_t total = ids + ids / 8;
+    ksv_dedup_options options;
+    if (ids == 0)
+        bench_fail("no ids");
+    bench_print("dedup_ids_a_day", (double)ids, "ids");
+    /* One in REPEAT_ONE_IN is no key of its own. */
+    ksv_dedup_options_init(&options);
+    options.approximate = true;
+    options.expected_keys = ids;
+    options.fpr = 0.001;
+    options.window_ms = DAY_MS;
+    measure("approximate", &options, &s, total);
+    ksv_dedup_options_init(&options);
+    options.window_ms = DAY_MS;
+    options.memory_bytes = ids * 2000 / 864; /* 2 GB at full size */
+    options.spill_directory = directory;
+    measure("exact", &options, &s, total);
+    if (peer_ids > 0)
+        run_peers(&s, peer_ids, directory, argc > 4 ? argv[4] : NULL);
+    return 0;
+}
