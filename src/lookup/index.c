@@ -331,7 +331,8 @@ ksv_status ksv_record_read(const ksv_record *record, uint64_t position,
                            "changed while a record of it was read");
     if (status != KSV_ERROR_CORRUPT)
         error_replace_path(error, source->given_path);
-    error_add_remedy(error, KSV_REMEDY_UPDATE);
+    error_add_remedy(error, status == KSV_ERROR_CORRUPT ? KSV_REMEDY_BUILD
+                                                        : KSV_REMEDY_UPDATE);
     return status;
 }
 
