@@ -31,7 +31,7 @@ clang_build() {
     echo "== clang"
     cmake -S . -B build/clang -G Ninja -DCMAKE_C_COMPILER=clang \
         -DCMAKE_BUILD_TYPE=Release -DKSV_WERROR=ON \
-        -DKSV_BUILD_TESTS=ON >/dev/null
+        -DKSV_BUILD_TESTS=ON -DKSV_BUILD_BENCHMARKS=ON >/dev/null
     cmake --build build/clang -j "$jobs" | tail -n 1
     ctest --test-dir build/clang --output-on-failure -j "$jobs" \
         -R "$library_tests"

@@ -4,6 +4,8 @@
 #   tools/install-packages.sh build         to build the library and the tool
 #   tools/install-packages.sh build try     ... and real data to try it on
 #   tools/install-packages.sh build test    ... and what the tests need
+#   tools/install-packages.sh build bench   ... and what keysieve is measured
+#                                           against
 set -eu
 
 packages=
@@ -16,6 +18,10 @@ for purpose in "$@"; do
                     python-pyfaidx-examples g++ clang clang-format
                     libclang-rt-14-dev libcmocka-dev python3 strace git
                     universal-ctags" ;;
+    bench) packages="$packages python3 gnuplot-nox gzip tabix isal libisal-dev
+                     libdeflate-dev ripgrep samtools libsqlite3-dev liblmdb-dev
+                     librocksdb-dev libleveldb-dev libmtbl-dev libcdb-dev
+                     libbloom-dev" ;;
     *) echo "install-packages.sh: unknown purpose: $purpose" >&2; exit 2 ;;
     esac
 done

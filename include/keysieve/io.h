@@ -61,6 +61,9 @@ typedef struct ksv_file_ops {
      * file that cannot be mapped is KSV_ERROR_UNSUPPORTED. */
     ksv_status (*map)(ksv_file *file, const void **data, uint64_t *size_bytes,
                       ksv_error *error);
+    /* NULL: there is nothing to do. Says that what is appended will be synced,
+     * so that the disk may as well begin to write it. */
+    void (*expect_sync)(ksv_file *file);
 } ksv_file_ops;
 
 /* An open file: an implementation puts this first in a structure of its own. */

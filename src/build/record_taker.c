@@ -32,14 +32,15 @@ void record_counts_add(record_counts *sum, const record_counts *more)
         sum->last_offset = more->last_offset;
 }
 
-static ksv_status take_keyed(record_taker *taker, const scan_record *record,
-                             ksv_error *error)
+/* Keys are hashed and entries put in their places by turns: mixed, each would
+ * wait for the other's memory. */
+#define TAKEN_AT_ONCE 256
+
+static ksv_status add_entries(record_taker *taker, const hash_entry *entries,
+                              size_t count, ksv_error *error)
 {
-    if (record->length > taker->counts.longest_record_bytes)
-        taker->counts.longest_record_bytes = record->length;
-    uint64_t hash = ksv_hash(taker->hasher, record->key, record->key_bytes);
     ksv_status status =
-        entry_adder_add(taker->adder, hash, record->offset, error);
+        entry_adder_add_many(taker->adder, entries, count, error);
     if (status != KSV_OK)
         taker->adding_failed = true;
     return status;
@@ -54,6 +55,7 @@ static ksv_status take_other(record_taker *taker, const scan_record *record,
         keep_least(&counts->first_bad, record->offset);
         return KSV_OK;
     }
+    counts->records++;
     counts->records_without_key++;
     keep_least(&counts->first_without_key, record->offset);
     if (taker->strict)
@@ -62,16 +64,37 @@ static ksv_status take_other(record_taker *taker, const scan_record *record,
     return KSV_OK;
 }
 
+static ksv_status take_some(record_taker *taker, const scan_record *records,
+                            size_t count, ksv_error *error)
+{
+    hash_entry entries[TAKEN_AT_ONCE];
+    size_t keyed = 0;
+    uint64_t longest = taker->counts.longest_record_bytes;
+    for (size_t i = 0; i < count; i++) {
+        const scan_record *record = &records[i];
+        if (record->kind != SCAN_RECORD_KEYED) {
+            KSV_TRY(take_other(taker, record, error));
+            continue;
+        }
+        if (record->length > longest)
+            longest = record->length;
+        entries[keyed++] = (hash_entry){
+            ksv_hash(taker->hasher, record->key, record->key_bytes),
+            record->offset};
+    }
+    taker->counts.records += keyed;
+    taker->counts.longest_record_bytes = longest;
+    return add_entries(taker, entries, keyed, error);
+}
+
 ksv_status record_taker_take(record_taker *taker, const scan_record *records,
                              size_t count, ksv_error *error)
 {
-    for (size_t i = 0; i < count; i++) {
-        const scan_record *record = &records[i];
-        taker->counts.records += record->kind != SCAN_RECORD_BAD;
-        if (record->kind == SCAN_RECORD_KEYED)
-            KSV_TRY(take_keyed(taker, record, error));
-        else
-            KSV_TRY(take_other(taker, record, error));
+    for (size_t done = 0; done < count;) {
+        size_t some =
+            count - done < TAKEN_AT_ONCE ? count - done : TAKEN_AT_ONCE;
+        KSV_TRY(take_some(taker, records + done, some, error));
+        done += some;
     }
     if (count > 0)
         taker->counts.last_offset = records[count - 1].offset;

@@ -126,12 +126,17 @@ static inline void settle_when_due(ksv_filter_builder *b)
         filter_count_settle(&b->count, &b->options.plan, b->options.hash_bits);
 }
 
-void filter_builder_flush(ksv_filter_builder *b)
+static void add_pending(ksv_filter_builder *b)
 {
     uint64_t first = b->pending_added - b->pending_count;
     for (size_t i = 0; i < b->pending_count; i++)
         add_now(b, b->pending[(first + i) % PENDING_HASHES]);
     b->pending_count = 0;
+}
+
+void filter_builder_flush(ksv_filter_builder *b)
+{
+    add_pending(b);
     filter_count_settle(&b->count, &b->options.plan, b->options.hash_bits);
 }
 
@@ -158,6 +163,9 @@ void ksv_filter_builder_add_batch(ksv_filter_builder *builder,
         add_later(builder, ksv_hash_truncate(hashes[i], hash_bits));
         settle_when_due(builder);
     }
+    /* Probes need not look at what waits, then. */
+    add_pending(builder);
+    settle_when_due(builder);
 }
 
 static bool is_set(const ksv_filter_builder *b, uint64_t truncated)

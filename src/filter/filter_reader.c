@@ -105,14 +105,15 @@ static ksv_status probe_classic(ksv_filter *filter, uint64_t truncated,
 {
     uint64_t bits = filter->info.options.plan.bits;
     classic_probes probes = classic_begin(truncated);
-    *may_contain = false;
     for (unsigned i = 0; i < functions; i++) {
         uint64_t bit = classic_next(&probes, bits);
         unsigned inside = (unsigned)(bit % BLOOM_BLOCK_BITS);
         const uint8_t *block;
         KSV_TRY(need_block(filter, bit / BLOOM_BLOCK_BITS, &block, error));
-        if ((block[inside >> 3] >> (inside & 7) & 1) == 0)
+        if ((block[inside >> 3] >> (inside & 7) & 1) == 0) {
+            *may_contain = false;
             return KSV_OK;
+        }
     }
     *may_contain = true;
     return KSV_OK;

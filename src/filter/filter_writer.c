@@ -156,6 +156,39 @@ ksv_status filter_writer_add_hashes(ksv_filter_writer *writer,
     return KSV_OK;
 }
 
+/* Takes over as many blocks as the window has room for; how many. */
+static size_t copy_blocks(ksv_filter_writer *w, const filter_span *span,
+                          size_t done)
+{
+    uint64_t place = span->first_block + done - w->window_start;
+    uint64_t room = window_end(w) - w->window_start - place;
+    size_t count = span->block_count - done;
+    if (count > room)
+        count = (size_t)room;
+    uint8_t *to = w->window + place * BLOOM_BLOCK_BYTES;
+    const uint8_t *from = span->blocks + done * BLOOM_BLOCK_BYTES;
+    for (size_t i = 0; i < count * BLOOM_BLOCK_BYTES; i++)
+        to[i] |= from[i];
+    return count;
+}
+
+ksv_status filter_writer_add_span(ksv_filter_writer *writer,
+                                  const filter_span *span, ksv_error *error)
+{
+    ksv_filter_writer *w = writer;
+    KSV_TRY(check_open(w, error));
+    for (size_t done = 0; done < span->block_count;) {
+        if (span->first_block + done >= window_end(w))
+            KSV_TRY(advance(w, error));
+        else
+            done += copy_blocks(w, span, done);
+    }
+    bool goes_on = w->keys > 0 && span->first_hash == w->last_hash;
+    w->keys += span->keys - (goes_on ? 1 : 0);
+    w->last_hash = span->last_hash;
+    return KSV_OK;
+}
+
 ksv_status ksv_filter_writer_add(ksv_filter_writer *writer, uint64_t hash,
                                  ksv_error *error)
 {

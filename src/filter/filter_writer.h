@@ -7,10 +7,17 @@
 
 #include <keysieve/filter.h>
 
+#include "filter/filter_span.h"
+
 /* As ksv_filter_writer_add() for each of `count` hashes. When one is refused,
  * none was added. */
 ksv_status filter_writer_add_hashes(ksv_filter_writer *writer,
                                     const uint64_t *hashes, size_t count,
                                     ksv_error *error);
+
+/* As filter_writer_add_hashes() for the hashes that `span` was made of. They
+ * are not checked. */
+ksv_status filter_writer_add_span(ksv_filter_writer *writer,
+                                  const filter_span *span, ksv_error *error);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/coding.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "hash/hash_dispatch.h"
 #include "hash/siphash.h"
 #include "io/file.h"
 #include "io/random.h"
@@ -19,14 +20,21 @@ uint64_t ksv_hash(const ksv_hasher *hasher, const void *key, size_t key_bytes)
     return XXH3_64bits_withSeed(key, key_bytes, load_u64(hasher->key));
 }
 
-uint32_t hash_checksum32(const void *data, size_t size_bytes)
-{
-    return (uint32_t)XXH3_64bits(data, size_bytes);
-}
+/* Shorter inputs are hashed without the instructions that it would find. */
+#define DISPATCH_BYTES 512
 
 uint64_t hash_checksum64(const void *data, size_t size_bytes)
 {
+#ifdef KSV_HAVE_XXH_DISPATCH
+    if (size_bytes >= DISPATCH_BYTES)
+        return hash_dispatch_64(data, size_bytes);
+#endif
     return XXH3_64bits(data, size_bytes);
+}
+
+uint32_t hash_checksum32(const void *data, size_t size_bytes)
+{
+    return (uint32_t)hash_checksum64(data, size_bytes);
 }
 
 #define FINGERPRINT_PIECE_BYTES 4096
@@ -128,6 +136,14 @@ static void store_wide(uint8_t hash[HASH_WIDE_BYTES], XXH128_hash_t digest)
 void hash_wide(const void *data, size_t size_bytes,
                uint8_t hash[HASH_WIDE_BYTES])
 {
+#ifdef KSV_HAVE_XXH_DISPATCH
+    if (size_bytes >= DISPATCH_BYTES) {
+        XXH128_hash_t digest;
+        hash_dispatch_128(data, size_bytes, &digest.low64, &digest.high64);
+        store_wide(hash, digest);
+        return;
+    }
+#endif
     store_wide(hash, XXH3_128bits(data, size_bytes));
 }
 
@@ -164,6 +180,13 @@ ksv_status hash_wide_open(const ksv_allocator *allocator, hash_wide_state **out,
 
 void hash_wide_add(hash_wide_state *state, const void *data, size_t size_bytes)
 {
+#ifdef KSV_HAVE_XXH_DISPATCH
+    if (size_bytes >= DISPATCH_BYTES &&
+        hash_dispatch_knows(XXH_VERSION_NUMBER)) {
+        hash_dispatch_update(state->state, data, size_bytes);
+        return;
+    }
+#endif
     XXH3_128bits_update(state->state, data, size_bytes);
 }
 

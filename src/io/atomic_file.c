@@ -46,8 +46,11 @@ static ksv_status open_temporary(atomic_file *file, const char *directory,
     file->temporary_path = with_ending(&file->allocator, file->final_path);
     if (file->temporary_path == NULL)
         return error_set_memory(error);
-    return file->fs.create(file->fs.ctx, file->temporary_path, &file->file,
-                           error);
+    KSV_TRY(file->fs.create(file->fs.ctx, file->temporary_path, &file->file,
+                            error));
+    if (file->file->ops->expect_sync != NULL)
+        file->file->ops->expect_sync(file->file);
+    return KSV_OK;
 }
 
 ksv_status atomic_file_create(const ksv_file_system *fs, const char *directory,

@@ -49,6 +49,28 @@ static ksv_status posix_read_at(ksv_file *base, uint64_t offset, void *buffer,
     return KSV_OK;
 }
 
+/* Less at a time is not worth a call. */
+#define WRITE_BACK_BYTES ((uint64_t)4 << 20)
+
+/* What goes wrong here is told by the sync. */
+static void start_write_back(posix_file *file, size_t appended_bytes)
+{
+    file->appended_bytes += appended_bytes;
+#ifdef SYNC_FILE_RANGE_WRITE
+    uint64_t waiting = file->appended_bytes - file->started_bytes;
+    if (!file->expects_sync || waiting < WRITE_BACK_BYTES)
+        return;
+    (void)sync_file_range(file->fd, (off_t)file->started_bytes, (off_t)waiting,
+                          SYNC_FILE_RANGE_WRITE);
+    file->started_bytes = file->appended_bytes;
+#endif
+}
+
+static void posix_expect_sync(ksv_file *base)
+{
+    ((posix_file *)base)->expects_sync = true;
+}
+
 static ksv_status posix_append(ksv_file *base, const void *data,
                                size_t size_bytes, ksv_error *error)
 {
@@ -67,6 +89,7 @@ static ksv_status posix_append(ksv_file *base, const void *data,
                                 "cannot write");
         done += (size_t)put;
     }
+    start_write_back(file, size_bytes);
     return KSV_OK;
 }
 
@@ -171,6 +194,7 @@ static const ksv_file_ops POSIX_FILE_OPS = {
     .close = posix_close,
     .expect_random = posix_expect_random,
     .map = posix_map,
+    .expect_sync = posix_expect_sync,
 };
 
 posix_file *posix_file_to_read(ksv_file *file)
@@ -193,6 +217,9 @@ static ksv_status wrap_fd(int fd, posix_mode mode, const char *path,
     }
     file->base.ops = &POSIX_FILE_OPS;
     file->mapping = (file_mapping){NULL, 0};
+    file->expects_sync = false;
+    file->appended_bytes = 0;
+    file->started_bytes = 0;
     file->fd = fd;
     file->mode = mode;
     file->path_bytes = path_bytes;

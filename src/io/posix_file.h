@@ -4,6 +4,7 @@
 #ifndef KSV_IO_POSIX_FILE_H
 #define KSV_IO_POSIX_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,8 +19,11 @@ typedef struct posix_file {
     int fd;
     posix_mode mode;
     file_mapping mapping;
-    size_t path_bytes; /* with its NUL */
-    char path[];       /* for errors */
+    bool expects_sync;
+    uint64_t appended_bytes; /* since it was opened */
+    uint64_t started_bytes;  /* of these the disk was told to write */
+    size_t path_bytes;       /* with its NUL */
+    char path[];             /* for errors */
 } posix_file;
 
 /* `file` if it is one of these and open for reading, else NULL. */

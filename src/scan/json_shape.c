@@ -31,7 +31,7 @@ struct json_shape {
     size_t scalar_count;
     size_t fixed_bytes; /* with those behind the last scalar */
     shape_scalar scalars[SCALARS_MAX];
-    uint8_t fixed[FIXED_BYTES_MAX];
+    uint8_t fixed[FIXED_BYTES_MAX + 8];
     /* Of the line that matched last. */
     const uint8_t *starts[SCALARS_MAX];
     const uint8_t *ends[SCALARS_MAX];
@@ -70,9 +70,15 @@ void json_shape_close(json_shape *shape)
     memory_free(&a, shape, sizeof *shape);
 }
 
-/* As memcmp() == 0; most are short. */
-static inline bool same_bytes(const uint8_t *a, const uint8_t *b, size_t size)
+/* As memcmp() == 0; most are short. From `a` on there are `room` bytes, from
+ * `b` on at least 8. */
+static inline bool same_bytes(const uint8_t *a, size_t room, const uint8_t *b,
+                              size_t size)
 {
+    if (size < 8 && room >= 8) {
+        uint64_t different = load_u64(a) ^ load_u64(b);
+        return (different & ((UINT64_C(1) << (8 * size)) - 1)) == 0;
+    }
     if (size < 8) {
         uint8_t different = 0;
         for (size_t i = 0; i < size; i++)
@@ -107,7 +113,7 @@ bool json_shape_match(json_shape *shape, const uint8_t *line, size_t size)
     for (size_t i = 0; i < shape->scalar_count; i++) {
         size_t length = shape->scalars[i].fixed_end - fixed;
         if ((size_t)(end - p) <= length ||
-            !same_bytes(p, shape->fixed + fixed, length))
+            !same_bytes(p, (size_t)(end - p), shape->fixed + fixed, length))
             return false;
         p += length;
         fixed += length;
@@ -119,7 +125,7 @@ bool json_shape_match(json_shape *shape, const uint8_t *line, size_t size)
     }
     size_t length = shape->fixed_bytes - fixed;
     if ((size_t)(end - p) < length ||
-        !same_bytes(p, shape->fixed + fixed, length) ||
+        !same_bytes(p, (size_t)(end - p), shape->fixed + fixed, length) ||
         json_skip_space(p + length, end) != end)
         return false;
     shape->matches++;

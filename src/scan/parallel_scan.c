@@ -16,7 +16,7 @@
 #include "scan/scan_batch.h"
 
 /* A block of the content hash; it stays in the cache until it is split. */
-#define CHUNK_BYTES CONTENT_BLOCK_BYTES
+#define CHUNK_BYTES ((size_t)1 << 18)
 /* What is read beyond a chunk for the end of its last record, at first. */
 #define REST_BYTES_MIN ((size_t)4096)
 #define REST_BYTES_MAX ((size_t)1 << 18)
@@ -28,6 +28,7 @@ typedef struct parallel_scan {
     uint64_t size_bytes;
     size_t chunk_bytes;
     record_split split;
+    bool has_marks;
     content_hash *content; /* for the one whose turn it is */
     byte_buffer layout;    /* complete before the workers begin */
     mutex lock;            /* of all below */
@@ -44,6 +45,7 @@ typedef struct worker {
     record_reader *reader; /* borrowed */
     scan_batch batch;
     uint8_t *chunk;
+    record_marks marks; /* of the chunk */
     uint8_t *rest;
     size_t rest_capacity;
     thread_task task;
@@ -56,6 +58,7 @@ typedef struct taken_chunk {
     size_t size;
     size_t first;      /* position of its first record, or `size` */
     split_state after; /* at its end */
+    bool is_marked;
 } taken_chunk;
 
 bool parallel_scan_is_possible(const file_scan *scan,
@@ -140,9 +143,12 @@ static ksv_status take_turn(worker *w, taken_chunk *taken,
 {
     parallel_scan *job = w->job;
     taken->after = job->state;
-    taken->first = record_split_pass(&job->split, &taken->after, taken->offset,
-                                     w->chunk, taken->size, false);
-    if (job->chunk_bytes == CHUNK_BYTES)
+    taken->first =
+        taken->is_marked
+            ? record_marks_complete(&w->marks, &job->split, &taken->after)
+            : record_split_pass(&job->split, &taken->after, taken->offset,
+                                w->chunk, taken->size, false);
+    if (job->chunk_bytes == CONTENT_BLOCK_BYTES)
         content_hash_add_block(job->content, taken->size, block_hash);
     else
         content_hash_add(job->content, w->chunk, taken->size);
@@ -161,8 +167,11 @@ static ksv_status read_chunk(worker *w, taken_chunk *taken, bool *goes_on,
     *goes_on = false;
     KSV_TRY(read_exactly(job, taken->offset, w->chunk, taken->size, error));
     uint8_t hash[CONTENT_HASH_BYTES] = {0};
-    if (job->chunk_bytes == CHUNK_BYTES)
+    if (job->chunk_bytes == CONTENT_BLOCK_BYTES)
         content_hash_of_block(w->chunk, taken->size, hash);
+    taken->is_marked = job->has_marks && taken->offset > 0;
+    if (taken->is_marked)
+        record_marks_find(&w->marks, &job->split, w->chunk, taken->size);
     *goes_on = wait_for_turn(job, taken);
     if (!*goes_on)
         return KSV_OK;
@@ -218,8 +227,12 @@ static ksv_status give_records(worker *w, const taken_chunk *taken,
                                size_t position, ksv_error *error)
 {
     bool last = taken->offset + taken->size == w->job->size_bytes;
-    KSV_TRY(feed(w, taken, w->chunk + position, taken->size - position, last,
-                 error));
+    if (taken->is_marked)
+        record_reader_feed_marked(w->reader, &w->marks, position, last);
+    else
+        record_reader_feed(w->reader, w->chunk + position,
+                           taken->size - position, last);
+    KSV_TRY(scan_batch_give(&w->batch, w->reader, taken->number, error));
     return last ? KSV_OK : finish_last_record(w, taken, error);
 }
 
@@ -280,6 +293,8 @@ static ksv_status open_worker(worker *w, parallel_scan *job, unsigned number,
     w->chunk = memory_alloc(a, job->chunk_bytes);
     if (w->chunk == NULL)
         return error_set_memory(error);
+    if (job->has_marks)
+        KSV_TRY(record_marks_open(&w->marks, job->chunk_bytes, a, error));
     if (w->reader != NULL)
         return KSV_OK;
     return record_reader_open(job->scan->spec, job->scan->skip_bad_records, a,
@@ -294,6 +309,7 @@ static void close_worker(worker *w)
     if (w->batch.worker > 0)
         record_reader_close(w->reader);
     memory_free(a, w->chunk, w->job->chunk_bytes);
+    record_marks_close(&w->marks, a);
     memory_free(a, w->rest, w->rest_capacity);
     scan_batch_release(&w->batch);
 }
@@ -342,6 +358,8 @@ static ksv_status init_split(parallel_scan *job, ksv_error *error)
         job->file->ops->read_at(job->file, 0, head, sizeof head, &got, error));
     record_split_init(&job->split, job->scan->spec, head, got);
     job->state = record_split_begin(&job->split);
+    job->has_marks = record_marks_serve(&job->split) &&
+                     job->chunk_bytes % STRUCTURE_BLOCK_BYTES == 0;
     return KSV_OK;
 }
 

@@ -100,6 +100,7 @@ static void use_window(record_reader *r, const uint8_t *data, size_t size,
     r->size = size;
     r->position = position;
     r->last = last;
+    r->marks = NULL;
     if (r->span != NULL)
         record_span_forget(r->span);
 }
@@ -124,7 +125,14 @@ ksv_status reader_cut_span(record_reader *r, reader_span_fn set_up, bool *any,
     if (r->span == NULL)
         KSV_TRY(open_span(r, set_up, error));
     const uint8_t *next = r->data + r->position;
-    if (!record_span_is_at(r->span, next))
+    if (record_span_is_at(r->span, next)) {
+        *any = true;
+        return KSV_OK;
+    }
+    if (r->marks != NULL)
+        record_span_cut_marked(r->span, r->marks,
+                               (size_t)(next - r->marks->data));
+    else
         record_span_cut(r->span, next, r->size - r->position);
     *any = r->span->end_count > 0;
     return KSV_OK;
@@ -178,7 +186,15 @@ void record_reader_feed(record_reader *r, const uint8_t *data,
     r->fed = size_bytes > 0 ? data : NOTHING; /* never NULL */
     r->fed_bytes = size_bytes;
     r->fed_last = last;
+    r->fed_marks = NULL;
     r->has_fed = true;
+}
+
+void record_reader_feed_marked(record_reader *r, const record_marks *marks,
+                               size_t position, bool last)
+{
+    record_reader_feed(r, marks->data + position, marks->size - position, last);
+    r->fed_marks = marks;
 }
 
 /* Makes what was fed the window; false when nothing was. */
@@ -188,6 +204,7 @@ static bool take_fed(record_reader *r)
         return false;
     r->window_offset = r->fed_offset;
     use_window(r, r->fed, r->fed_bytes, 0, r->fed_last);
+    r->marks = r->fed_marks;
     r->fed_offset += r->fed_bytes;
     r->has_fed = false;
     return true;

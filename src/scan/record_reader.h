@@ -11,6 +11,7 @@
 #include <keysieve/status.h>
 
 #include "base/memory.h"
+#include "scan/record_marks.h"
 #include "scan/scan_spec.h"
 
 typedef enum scan_record_kind {
@@ -58,6 +59,11 @@ ksv_status record_reader_begin_at(record_reader *reader, const void *layout,
  * answered 0 records. `last` ends the content. */
 void record_reader_feed(record_reader *reader, const uint8_t *data,
                         size_t size_bytes, bool last);
+
+/* The same for what begins at `position` of a stretch with complete marks, at a
+ * record, in a format that has them. */
+void record_reader_feed_marked(record_reader *reader, const record_marks *marks,
+                               size_t position, bool last);
 
 /* Up to `capacity` records that end in what was fed; `*count` 0 means that all
  * of it is used up. Records before an error are given before it is told.

@@ -72,6 +72,8 @@ struct record_reader {
     record_span *span; /* NULL before reader_cut_span() was called */
 
     /* For record_reader.c: */
+    const record_marks *marks; /* of the window; NULL: it has none */
+    const record_marks *fed_marks;
     const reader_ops *ops;
     reader_stage stage;
     byte_buffer keys; /* copied keys of the records given last */

@@ -38,6 +38,18 @@ static void find(record_span *span, size_t blocks)
         masks[i][blocks] = 0;
 }
 
+static void make_lists(record_span *span, size_t blocks)
+{
+    span->next_end = 0;
+    span->end_count = span->kernels->list(span->end_mask, blocks, span->ends);
+    span->next_delimiter = 0;
+    if (!span->lists_delimiters)
+        return;
+    span->delimiter_count =
+        span->kernels->list(span->delimiter_mask, blocks, span->delimiters);
+    span->delimiters[span->delimiter_count] = UINT16_MAX;
+}
+
 void record_span_cut(record_span *span, const uint8_t *data, size_t size)
 {
     span->data = data;
@@ -56,12 +68,30 @@ void record_span_cut(record_span *span, const uint8_t *data, size_t size)
         span->kernels->unquote(&fields, blocks, &state);
     }
     span->start = 0;
-    span->next_end = 0;
-    span->end_count = span->kernels->list(span->end_mask, blocks, span->ends);
-    span->next_delimiter = 0;
-    if (!span->lists_delimiters)
-        return;
-    span->delimiter_count =
-        span->kernels->list(span->delimiter_mask, blocks, span->delimiters);
-    span->delimiters[span->delimiter_count] = UINT16_MAX;
+    make_lists(span, blocks);
+}
+
+/* Bits below `start` do not count. */
+static void copy_mask(uint64_t *to, const uint64_t *from, size_t blocks,
+                      size_t start)
+{
+    memcpy(to, from, blocks * sizeof *to);
+    to[0] &= ~UINT64_C(0) << start;
+    to[blocks] = 0;
+}
+
+void record_span_cut_marked(record_span *span, const record_marks *marks,
+                            size_t position)
+{
+    size_t start = position % STRUCTURE_BLOCK_BYTES;
+    size_t first = position / STRUCTURE_BLOCK_BYTES;
+    size_t left = marks->size - (position - start);
+    span->data = marks->data + (position - start);
+    span->size = left < RECORD_SPAN_BYTES ? left : RECORD_SPAN_BYTES;
+    size_t blocks = STRUCTURE_BLOCKS(span->size);
+    copy_mask(span->end_mask, marks->ends + first, blocks, start);
+    copy_mask(span->delimiter_mask, marks->delimiters + first, blocks, start);
+    copy_mask(span->quote_mask, marks->quotes + first, blocks, start);
+    span->start = start;
+    make_lists(span, blocks);
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "scan/record_marks.h"
 #include "scan/scan_spec.h"
 #include "scan/structure.h"
 
@@ -48,6 +49,11 @@ void record_span_init(record_span *span, const scan_spec *spec);
 /* Splits [data, data + size), or the first RECORD_SPAN_BYTES of it, where a
  * record begins and quotes are closed. */
 void record_span_cut(record_span *span, const uint8_t *data, size_t size);
+
+/* The same for what begins at `position` of a stretch with complete marks; the
+ * span has the quotes and delimiters that they are of, and no escapes. */
+void record_span_cut_marked(record_span *span, const record_marks *marks,
+                            size_t position);
 
 static inline void record_span_forget(record_span *span)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the sidecars of a segment from sorted entries. The table comes first:
- * a filter is sized by its keys, and how many there are is known when all
- * entries were sorted, once. The filter's keys are then read from the table,
- * which costs less than to keep or sort the entries twice, in memory and even
- * more when they were on disk. */
+/* Writes the sidecars of a segment from sorted entries. A filter is sized by
+ * its keys, and how many there are is known when all entries were sorted: it is
+ * planned for as many as there are entries, and where keys repeat it is written
+ * once more, from the table, which costs less than to keep or sort the entries
+ * twice, in memory and even more when they were on disk. */
 #include "segment/segment_writer.h"
 
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "filter/filter_writer.h"
 #include "io/file.h"
+#include "segment/segment_pipeline.h"
 #include "table/table_hashes.h"
 #include "table/table_writer.h"
 
@@ -22,42 +23,6 @@ static ksv_status create(const segment_place *place, uint64_t id,
     catalog_sidecar_name(id, ending, name);
     return atomic_file_create(place->fs, place->directory, name,
                               place->allocator, file, error);
-}
-
-static ksv_status feed_table(entry_sorter *sorter, ksv_table_writer *writer,
-                             ksv_error *error)
-{
-    for (;;) {
-        const hash_entry *entries;
-        size_t count;
-        KSV_TRY(entry_sorter_next(sorter, &entries, &count, error));
-        if (count == 0)
-            return KSV_OK;
-        KSV_TRY(table_writer_add_entries(writer, entries, count, error));
-    }
-}
-
-static ksv_status write_table(const segment_place *place, entry_sorter *sorter,
-                              catalog_segment *segment, atomic_file **file,
-                              ksv_error *error)
-{
-    const catalog_parameters *p = place->parameters;
-    ksv_table_options options = {.hash_bits = p->hash_bits,
-                                 .payload_bits = segment->payload_bits,
-                                 .hasher = p->hasher};
-    segment_sidecar_id(p, segment->id, CATALOG_TABLE_ENDING, options.id);
-    KSV_TRY(create(place, segment->id, CATALOG_TABLE_ENDING, file, error));
-    ksv_table_writer *writer;
-    ksv_table_info info = {0};
-    KSV_TRY(ksv_table_writer_open(atomic_file_handle(*file), &options,
-                                  place->allocator, &writer, error));
-    ksv_status status = feed_table(sorter, writer, error);
-    if (status == KSV_OK)
-        status = ksv_table_writer_finish(writer, &info, error);
-    ksv_table_writer_close(writer);
-    segment->entries = info.entries;
-    segment->table_bytes = info.file_bytes;
-    return status;
 }
 
 static ksv_status feed_filter(ksv_table *table, ksv_filter_writer *writer,
@@ -95,29 +60,123 @@ static ksv_status copy_keys(const segment_place *place,
     return status;
 }
 
+/* A filter is planned for a number of keys that leaves out the lower bits: few
+ * keys whose truncated hashes are equal change nothing then, and what was
+ * planned before the keys were counted is right nearly always. */
+#define PLANNED_BITS 11
+
+static ksv_status plan_filter(const segment_place *place, uint64_t keys,
+                              ksv_filter_plan *plan, ksv_error *error)
+{
+    const catalog_parameters *p = place->parameters;
+    uint64_t step = 1;
+    while (keys / step >> PLANNED_BITS != 0)
+        step *= 2;
+    uint64_t rest = keys % step;
+    uint64_t planned = rest > 0 ? keys - rest + step : keys;
+    return ksv_filter_make_plan(planned, p->fpr, p->hash_bits, plan, error);
+}
+
+static ksv_status open_filter(const segment_place *place, uint64_t keys,
+                              const catalog_segment *segment,
+                              segment_files *files, ksv_filter_options *options,
+                              ksv_filter_writer **writer, ksv_error *error)
+{
+    const catalog_parameters *p = place->parameters;
+    *options =
+        (ksv_filter_options){.hash_bits = p->hash_bits, .hasher = p->hasher};
+    segment_sidecar_id(p, segment->id, CATALOG_FILTER_ENDING, options->id);
+    KSV_TRY(plan_filter(place, keys, &options->plan, error));
+    KSV_TRY(create(place, segment->id, CATALOG_FILTER_ENDING, &files->filter,
+                   error));
+    return ksv_filter_writer_open(atomic_file_handle(files->filter), options,
+                                  place->allocator, writer, error);
+}
+
+static ksv_status finish_filter(ksv_filter_writer *writer,
+                                const ksv_filter_options *options,
+                                catalog_segment *segment, ksv_error *error)
+{
+    segment->filter.id = segment->id;
+    segment->filter.bytes = options->plan.file_bytes;
+    return ksv_filter_writer_finish(writer, &segment->filter.keys, error);
+}
+
 ksv_status segment_write_filter(const segment_place *place, uint64_t hashes,
                                 catalog_segment *segment, segment_files *files,
                                 ksv_error *error)
 {
-    const catalog_parameters *p = place->parameters;
-    ksv_filter_options options = {.hash_bits = p->hash_bits,
-                                  .hasher = p->hasher};
-    segment_sidecar_id(p, segment->id, CATALOG_FILTER_ENDING, options.id);
-    KSV_TRY(ksv_filter_make_plan(hashes, p->fpr, p->hash_bits, &options.plan,
-                                 error));
-    KSV_TRY(create(place, segment->id, CATALOG_FILTER_ENDING, &files->filter,
-                   error));
-    ksv_file *file = atomic_file_handle(files->filter);
-    ksv_filter_writer *writer;
-    KSV_TRY(ksv_filter_writer_open(file, &options, place->allocator, &writer,
-                                   error));
-    ksv_status status = copy_keys(place, files->table, writer, error);
+    ksv_filter_options options;
+    ksv_filter_writer *writer = NULL;
+    ksv_status status =
+        open_filter(place, hashes, segment, files, &options, &writer, error);
     if (status == KSV_OK)
-        status = ksv_filter_writer_finish(writer, &segment->filter.keys, error);
+        status = copy_keys(place, files->table, writer, error);
+    if (status == KSV_OK)
+        status = finish_filter(writer, &options, segment, error);
     ksv_filter_writer_close(writer);
-    segment->filter.id = segment->id;
-    segment->filter.bytes = options.plan.file_bytes;
     return status;
+}
+
+/* Both sidecars in the making. */
+typedef struct segment_writers {
+    ksv_table_writer *table;
+    ksv_filter_writer *filter;
+    ksv_filter_options filter_options;
+} segment_writers;
+
+static ksv_status open_writers(const segment_place *place,
+                               const catalog_segment *segment, uint64_t entries,
+                               segment_files *files, segment_writers *w,
+                               ksv_error *error)
+{
+    const catalog_parameters *p = place->parameters;
+    ksv_table_options options = {.hash_bits = p->hash_bits,
+                                 .payload_bits = segment->payload_bits,
+                                 .hasher = p->hasher};
+    segment_sidecar_id(p, segment->id, CATALOG_TABLE_ENDING, options.id);
+    KSV_TRY(
+        create(place, segment->id, CATALOG_TABLE_ENDING, &files->table, error));
+    KSV_TRY(ksv_table_writer_open(atomic_file_handle(files->table), &options,
+                                  place->allocator, &w->table, error));
+    return open_filter(place, entries, segment, files, &w->filter_options,
+                       &w->filter, error);
+}
+
+/* Finishes the table, and the filter when it has the size for the `hashes` that
+ * there are; `*again` when it has not. */
+static ksv_status finish_writers(const segment_place *place, uint64_t hashes,
+                                 bool has_filter, catalog_segment *segment,
+                                 segment_writers *w, bool *again,
+                                 ksv_error *error)
+{
+    ksv_table_info info;
+    KSV_TRY(ksv_table_writer_finish(w->table, &info, error));
+    segment->entries = info.entries;
+    segment->table_bytes = info.file_bytes;
+    ksv_filter_plan plan;
+    KSV_TRY(plan_filter(place, hashes, &plan, error));
+    *again = !has_filter || plan.blocks != w->filter_options.plan.blocks ||
+             plan.fpr != w->filter_options.plan.fpr;
+    if (*again)
+        return KSV_OK;
+    return finish_filter(w->filter, &w->filter_options, segment, error);
+}
+
+static ksv_status write_both(const segment_place *place, entry_sorter *sorter,
+                             catalog_segment *segment, segment_files *files,
+                             segment_writers *w, bool *again, ksv_error *error)
+{
+    KSV_TRY(open_writers(place, segment, entry_sorter_count(sorter), files, w,
+                         error));
+    segment_target target = {place->allocator, w->table, w->filter,
+                             &w->filter_options};
+    bool has_filter;
+    KSV_TRY(segment_pipeline_run(&target, sorter, &has_filter, error));
+    sorter_distinct distinct;
+    entry_sorter_distinct(sorter, &distinct);
+    return finish_writers(place, distinct.truncated, has_filter, segment, w,
+                          again, error);
 }
 
 ksv_status segment_write(const segment_place *place, entry_sorter *sorter,
@@ -125,11 +184,20 @@ ksv_status segment_write(const segment_place *place, entry_sorter *sorter,
                          segment_files *files, uint64_t *distinct_keys,
                          ksv_error *error)
 {
+    segment_writers w = {NULL, NULL, {{0}}};
+    bool again = false;
     segment->payload_bits = segment_payload_bits(payload_limit);
-    KSV_TRY(write_table(place, sorter, segment, &files->table, error));
+    ksv_status status =
+        write_both(place, sorter, segment, files, &w, &again, error);
+    ksv_filter_writer_close(w.filter);
+    ksv_table_writer_close(w.table);
     sorter_distinct distinct;
     entry_sorter_distinct(sorter, &distinct);
     *distinct_keys = distinct.whole;
+    if (status != KSV_OK || !again)
+        return status;
+    atomic_file_abandon(files->filter);
+    files->filter = NULL;
     return segment_write_filter(place, distinct.truncated, segment, files,
                                 error);
 }

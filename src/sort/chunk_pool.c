@@ -3,6 +3,7 @@
 #include "sort/chunk_pool.h"
 
 #include "base/memory.h"
+#include "io/large_pages.h"
 
 /* Blocks grow with what is there already, between these sizes. */
 #define LEAST_BLOCK_BYTES ((size_t)4 * CHUNK_BYTES)
@@ -40,6 +41,7 @@ static chunk_block *add_block(chunk_pool *pool, size_t bytes)
     void *memory = memory_alloc(pool->allocator, bytes);
     if (memory == NULL)
         return NULL;
+    large_pages_ask(memory, bytes);
     chunk_block *block = memory;
     uintptr_t start = (uintptr_t)memory + sizeof *block;
     start = (start + CHUNK_BYTES - 1) & ~(uintptr_t)(CHUNK_BYTES - 1);

@@ -17,7 +17,7 @@
 
 typedef struct entry_chunk {
     struct entry_chunk *next;
-    uint64_t padding; /* entries keep their alignment */
+    size_t first; /* where its entries begin */
     hash_entry entries[CHUNK_ENTRIES];
 } entry_chunk;
 

@@ -8,6 +8,8 @@
 #include "base/memory.h"
 
 #define LEAST_ROOM 32
+/* Entries that are likely to be all of different keys. */
+#define AT_ONCE 512
 
 void distinct_counter_init(distinct_counter *counter,
                            const ksv_allocator *allocator, unsigned hash_bits)
@@ -89,15 +91,31 @@ static ksv_status add_collision(distinct_counter *counter, uint64_t hash,
     return KSV_OK;
 }
 
-ksv_status distinct_counter_add(distinct_counter *counter,
-                                const hash_entry *entries, size_t count,
-                                ksv_error *error)
+/* Whether each of `count` hashes is another one than that before it, in the
+ * bits that are kept. */
+static bool all_differ(const hash_entry *entries, size_t count, uint64_t last,
+                       uint64_t mask)
 {
-    if (count > 0 && !counter->has_last) {
-        counter->has_last = true;
-        counter->last = ~entries[0].hash;
+    size_t equal = 0;
+    for (size_t i = 0; i < count; i++) {
+        equal += ((entries[i].hash ^ last) & mask) == 0;
+        last = entries[i].hash;
     }
+    return equal == 0;
+}
+
+static ksv_status add_some(distinct_counter *counter, const hash_entry *entries,
+                           size_t count, ksv_error *error)
+{
     uint64_t mask = counter->mask;
+    if (all_differ(entries, count, counter->last, mask)) {
+        if (counter->group_size > 0)
+            end_group(counter);
+        counter->counts.truncated += count;
+        counter->counts.whole += count;
+        counter->last = entries[count - 1].hash;
+        return KSV_OK;
+    }
     for (size_t i = 0; i < count; i++) {
         uint64_t hash = entries[i].hash;
         uint64_t difference = hash ^ counter->last;
@@ -110,6 +128,22 @@ ksv_status distinct_counter_add(distinct_counter *counter,
         } else if (difference != 0) {
             KSV_TRY(add_collision(counter, hash, error));
         }
+    }
+    return KSV_OK;
+}
+
+ksv_status distinct_counter_add(distinct_counter *counter,
+                                const hash_entry *entries, size_t count,
+                                ksv_error *error)
+{
+    if (count > 0 && !counter->has_last) {
+        counter->has_last = true;
+        counter->last = ~entries[0].hash;
+    }
+    for (size_t done = 0; done < count;) {
+        size_t some = count - done < AT_ONCE ? count - done : AT_ONCE;
+        KSV_TRY(add_some(counter, entries + done, some, error));
+        done += some;
     }
     return KSV_OK;
 }

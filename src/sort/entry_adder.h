@@ -26,6 +26,7 @@ typedef struct entry_adder {
     /* Where the next entry of a partition goes: into its last chunk, or at the
      * end of that when it is full; NULL: it has none. */
     hash_entry **tails;
+    uint64_t *rooms; /* entries that the chunks of a partition have room for */
     uint64_t in_memory; /* entries */
     uint64_t spilled;
     uint8_t apart[128]; /* from that of another thread, in the cache */
@@ -48,19 +49,15 @@ void entry_adder_release(entry_adder *adder);
 ksv_status entry_adder_extend(entry_adder *adder, size_t partition,
                               ksv_error *error);
 
+/* After a failure some may have been added. */
+ksv_status entry_adder_add_many(entry_adder *adder, const hash_entry *entries,
+                                size_t count, ksv_error *error);
+
 static inline ksv_status entry_adder_add(entry_adder *adder, uint64_t hash,
                                          uint64_t payload, ksv_error *error)
 {
-    size_t partition = (size_t)(hash >> adder->shift);
-    hash_entry *tail = adder->tails[partition];
-    if ((uintptr_t)tail % CHUNK_BYTES == 0) {
-        KSV_TRY(entry_adder_extend(adder, partition, error));
-        tail = adder->tails[partition];
-    }
-    *tail = (hash_entry){hash, payload};
-    adder->tails[partition] = tail + 1;
-    adder->in_memory++;
-    return KSV_OK;
+    hash_entry entry = {hash, payload};
+    return entry_adder_add_many(adder, &entry, 1, error);
 }
 
 /* Writes what is in memory to the spill file. */

@@ -30,6 +30,7 @@ struct entry_sorter {
     spill_file spill;
     bool has_spilled;
     sorter_output *output; /* NULL until finished */
+    thread_pool *pool;     /* likewise */
 };
 
 static uint64_t adder_limit(const entry_sorter *sorter)
@@ -243,6 +244,7 @@ ksv_status entry_sorter_finish(entry_sorter *sorter, unsigned hash_bits,
         options = output_for(sorter, hash_bits, pool, threads);
         KSV_TRY(sort_source_count(&options.source, error));
     }
+    sorter->pool = pool;
     return sorter_output_open(&options, &sorter->output, error);
 }
 
@@ -250,6 +252,28 @@ ksv_status entry_sorter_next(entry_sorter *sorter, const hash_entry **entries,
                              size_t *count, ksv_error *error)
 {
     return sorter_output_next(sorter->output, entries, count, error);
+}
+
+ksv_status entry_sorter_next_kept(entry_sorter *sorter,
+                                  const hash_entry **entries, size_t *count,
+                                  bool *kept, ksv_error *error)
+{
+    return sorter_output_next_kept(sorter->output, entries, count, kept, error);
+}
+
+void entry_sorter_give_back(entry_sorter *sorter)
+{
+    sorter_output_give_back(sorter->output);
+}
+
+size_t entry_sorter_most_kept(const entry_sorter *sorter)
+{
+    return sorter_output_most_kept(sorter->output);
+}
+
+thread_pool *entry_sorter_pool(const entry_sorter *sorter)
+{
+    return sorter->pool;
 }
 
 void entry_sorter_distinct(const entry_sorter *sorter,

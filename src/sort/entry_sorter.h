@@ -59,6 +59,19 @@ ksv_status entry_sorter_finish(entry_sorter *sorter, unsigned hash_bits,
 ksv_status entry_sorter_next(entry_sorter *sorter, const hash_entry **entries,
                              size_t *count, ksv_error *error);
 
+/* The same, but entries that come with `*kept` stay valid until they are given
+ * back, those that came first first; before entries that come without it are
+ * used all have to be given back. No more than entry_sorter_most_kept() (0 is
+ * possible) may be kept when this is called. Of the two ways one is used. */
+ksv_status entry_sorter_next_kept(entry_sorter *sorter,
+                                  const hash_entry **entries, size_t *count,
+                                  bool *kept, ksv_error *error);
+void entry_sorter_give_back(entry_sorter *sorter);
+size_t entry_sorter_most_kept(const entry_sorter *sorter);
+
+/* The threads that sort; NULL: none. */
+thread_pool *entry_sorter_pool(const entry_sorter *sorter);
+
 /* Of all entries given out so far, when all of them were. */
 void entry_sorter_distinct(const entry_sorter *sorter,
                            sorter_distinct *distinct);

@@ -167,7 +167,7 @@ static ksv_status collect_spans(sort_slot *slot, size_t partition,
         const entry_adder *adder = &slot->source->adders[i];
         const entry_chunk *chunk = adder->firsts[partition];
         for (; chunk != NULL; chunk = chunk->next)
-            KSV_TRY(add_span(slot, count, chunk->entries,
+            KSV_TRY(add_span(slot, count, chunk->entries + chunk->first,
                              entry_adder_chunk_count(adder, partition, chunk),
                              error));
     }

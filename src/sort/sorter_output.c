@@ -20,9 +20,9 @@ struct sorter_output {
     output_options options;
     sort_slot *slots; /* a ring */
     size_t slot_count;
-    size_t head; /* number of the slot that is to be given out next */
-    size_t busy; /* slots from `head` on that have partitions */
-    bool given;  /* the head was given out */
+    size_t head;  /* number of the slot that is to be given out next */
+    size_t busy;  /* slots from `head` on that have partitions */
+    size_t given; /* of these, from the head on, were given out */
     size_t next_partition;
     size_t partitions;
     size_t group_entries;
@@ -49,7 +49,7 @@ static size_t plan_slots(sorter_output *o, size_t *capacity)
     uint64_t largest = sort_source_largest(&options->source);
     o->group_entries = options->pool != NULL ? TOGETHER_ENTRIES : ALONE_ENTRIES;
     uint64_t wanted = largest > o->group_entries ? largest : o->group_entries;
-    size_t slots = options->pool != NULL ? options->threads + 1u : 1;
+    size_t slots = options->pool != NULL ? 2u * options->threads + 2u : 1;
     if (slots > MOST_SLOTS)
         slots = MOST_SLOTS;
     /* In memory there may be as much again to merge repeated keys. */
@@ -107,6 +107,15 @@ void sorter_output_close(sorter_output *output)
     memory_free(a, output, sizeof *output);
 }
 
+/* Whether there is a partition with entries that no slot has. */
+static bool find_partition(sorter_output *o)
+{
+    while (o->next_partition < o->partitions &&
+           o->options.source.counts[o->next_partition] == 0)
+        o->next_partition++;
+    return o->next_partition < o->partitions;
+}
+
 /* Gives the slot the next partitions: as many as make up a group, or one. */
 static void assign(sorter_output *o, sort_slot *slot)
 {
@@ -133,7 +142,7 @@ static bool is_too_large(const sorter_output *o, const sort_slot *slot)
 /* Sets the other threads to work on all slots that are free. */
 static void fill_slots(sorter_output *o)
 {
-    while (o->busy < o->slot_count && o->next_partition < o->partitions) {
+    while (o->busy < o->slot_count && find_partition(o)) {
         sort_slot *slot = &o->slots[(o->head + o->busy) % o->slot_count];
         assign(o, slot);
         o->busy++;
@@ -160,15 +169,17 @@ static ksv_status next_of_merger(sorter_output *o, const hash_entry **entries,
     o->merger = NULL;
     count_distinct(
         o, distinct_counter_take(&o->slots[o->head % o->slot_count].counter));
-    o->given = true;
+    o->given = 1;
+    sorter_output_give_back(o);
     return KSV_OK;
 }
 
-/* Makes the head ready, if need be here and now. */
-static ksv_status next_of_head(sorter_output *o, const hash_entry **entries,
+/* Makes the first slot ready that was not given out, if need be here and now.
+ */
+static ksv_status next_of_slot(sorter_output *o, const hash_entry **entries,
                                size_t *count, ksv_error *error)
 {
-    sort_slot *slot = &o->slots[o->head % o->slot_count];
+    sort_slot *slot = &o->slots[(o->head + o->given) % o->slot_count];
     if (is_too_large(o, slot)) {
         const output_options *options = &o->options;
         KSV_TRY(run_merger_open(slot, slot->first, options->fs,
@@ -187,34 +198,55 @@ static ksv_status next_of_head(sorter_output *o, const hash_entry **entries,
         return slot->status;
     }
     count_distinct(o, slot->distinct);
-    o->given = true;
+    o->given++;
     *entries = slot->sorted;
     *count = slot->count;
     return KSV_OK;
 }
 
-ksv_status sorter_output_next(sorter_output *output, const hash_entry **entries,
-                              size_t *count, ksv_error *error)
+void sorter_output_give_back(sorter_output *output)
+{
+    output->head++;
+    output->busy--;
+    output->given--;
+}
+
+size_t sorter_output_most_kept(const sorter_output *output)
+{
+    size_t sorting = output->options.threads + 1u;
+    return output->slot_count > sorting ? output->slot_count - sorting
+                                        : output->slot_count - 1;
+}
+
+ksv_status sorter_output_next_kept(sorter_output *output,
+                                   const hash_entry **entries, size_t *count,
+                                   bool *kept, ksv_error *error)
 {
     sorter_output *o = output;
     for (;;) {
         *count = 0;
+        *kept = o->merger == NULL;
         if (o->merger != NULL) {
             KSV_TRY(next_of_merger(o, entries, count, error));
         } else {
-            if (o->given) {
-                o->head++;
-                o->busy--;
-                o->given = false;
-            }
             fill_slots(o);
-            if (o->busy == 0)
+            if (o->busy == o->given)
                 return KSV_OK;
-            KSV_TRY(next_of_head(o, entries, count, error));
+            KSV_TRY(next_of_slot(o, entries, count, error));
+            *kept = o->merger == NULL;
         }
         if (*count > 0)
             return KSV_OK;
     }
+}
+
+ksv_status sorter_output_next(sorter_output *output, const hash_entry **entries,
+                              size_t *count, ksv_error *error)
+{
+    bool kept;
+    while (output->given > 0)
+        sorter_output_give_back(output);
+    return sorter_output_next_kept(output, entries, count, &kept, error);
 }
 
 sorter_distinct sorter_output_distinct(const sorter_output *output)

@@ -32,6 +32,12 @@ ksv_status sorter_output_open(const output_options *options,
 /* As entry_sorter_next(). */
 ksv_status sorter_output_next(sorter_output *output, const hash_entry **entries,
                               size_t *count, ksv_error *error);
+/* As entry_sorter_next_kept() and entry_sorter_give_back(). */
+ksv_status sorter_output_next_kept(sorter_output *output,
+                                   const hash_entry **entries, size_t *count,
+                                   bool *kept, ksv_error *error);
+void sorter_output_give_back(sorter_output *output);
+size_t sorter_output_most_kept(const sorter_output *output);
 sorter_distinct sorter_output_distinct(const sorter_output *output);
 /* NULL is allowed. */
 void sorter_output_close(sorter_output *output);

@@ -92,6 +92,22 @@ typedef struct bit_writer {
     unsigned used; /* bits of `word`, below 64 */
 } bit_writer;
 
+#define BITS_SHORT_MAX 56u
+
+/* As bit_writer_put() for a width up to BITS_SHORT_MAX, without a branch:
+ * `used` stays below 8 and whole words are stored at any byte, 8 bytes behind
+ * `next` too. */
+static inline void bit_writer_put_short(bit_writer *w, uint64_t value,
+                                        unsigned width)
+{
+    w->word |= value << w->used;
+    store_u64(w->next, w->word);
+    w->used += width;
+    w->next += w->used / 8;
+    w->word >>= w->used & ~7u;
+    w->used %= 8;
+}
+
 /* `value` has no bits beyond `width` (0..63). */
 static inline void bit_writer_put(bit_writer *w, uint64_t value, unsigned width)
 {

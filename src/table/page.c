@@ -125,10 +125,16 @@ void page_prefetch_head(const uint8_t *page)
         PREFETCH(page + 64 * line);
 }
 
+/* How far beside its guessed place, in bytes, an entry is asked for. */
+#define GUESS_BYTES 28
+
 static void prefetch_bit(const uint8_t *page, size_t bit)
 {
-    if (bit < TABLE_PAGE_BODY_BITS)
-        PREFETCH(page + TABLE_PAGE_HEADER_BYTES + bit / 8);
+    size_t byte = TABLE_PAGE_HEADER_BYTES + bit / 8;
+    if (byte + GUESS_BYTES >= TABLE_PAGE_BYTES)
+        return;
+    PREFETCH(page + byte - GUESS_BYTES);
+    PREFETCH(page + byte + GUESS_BYTES);
 }
 
 void page_prefetch(const uint8_t *page, const page_context *context, uint64_t x)
@@ -142,6 +148,9 @@ void page_prefetch(const uint8_t *page, const page_context *context, uint64_t x)
     uint64_t bucket = (x - base) >> low_bits;
     size_t buckets = unary_bits - entries;
     size_t entry = bucket < buckets ? (size_t)bucket * entries / buckets : 0;
+    /* What opening the page looks at: the ends of its two first parts. */
+    prefetch_bit(page, unary_bits);
+    prefetch_bit(page, unary_bits + entries * low_bits);
     prefetch_bit(page, unary_bits + entry * low_bits);
     prefetch_bit(page, unary_bits + entries * low_bits +
                            entry * context->payload_bits);

@@ -33,6 +33,9 @@
 #define TABLE_FLAG_RUN_AFTER 8u
 #define TABLE_FLAGS 15u
 
+/* The top bits of a hash that a fence keeps. */
+#define TABLE_FENCE_BITS 32
+
 /* All that header and footer say. */
 typedef struct table_meta {
     ksv_table_info info;

@@ -6,26 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "table/page_builder.h"
-#include "table/table_format.h"
-
-/* Pages are appended this many at a time. */
-#define BUFFER_PAGES 16
-
-struct ksv_table_writer {
-    ksv_allocator allocator;
-    ksv_file *file;
-    table_meta meta;
-    page_builder builder;
-    uint64_t last_payload; /* with meta.last_hash, once there are entries */
-    uint64_t run_entries;  /* so far, of the last hash */
-    uint32_t *fences;      /* of the pages so far */
-    size_t fence_capacity;
-    size_t buffered_bytes;
-    bool finished;
-    ksv_status failed; /* KSV_OK until an append failed */
-    uint8_t buffer[BUFFER_PAGES * TABLE_PAGE_BYTES];
-};
+#include "table/table_writer_private.h"
 
 ksv_status ksv_table_writer_open(ksv_file *file,
                                  const ksv_table_options *options,
@@ -67,7 +48,7 @@ void ksv_table_writer_close(ksv_table_writer *writer)
     memory_free(&a, writer, sizeof *writer);
 }
 
-static ksv_status flush_buffer(ksv_table_writer *w, ksv_error *error)
+ksv_status table_writer_flush(ksv_table_writer *w, ksv_error *error)
 {
     w->failed =
         w->file->ops->append(w->file, w->buffer, w->buffered_bytes, error);
@@ -80,14 +61,13 @@ static ksv_status next_page(ksv_table_writer *w, uint8_t **page,
                             ksv_error *error)
 {
     if (w->buffered_bytes == sizeof w->buffer)
-        KSV_TRY(flush_buffer(w, error));
+        KSV_TRY(table_writer_flush(w, error));
     *page = w->buffer + w->buffered_bytes;
     w->buffered_bytes += TABLE_PAGE_BYTES;
     return KSV_OK;
 }
 
-/* Cuts the next page; nothing has changed when it fails. */
-static ksv_status cut_page(ksv_table_writer *w, ksv_error *error)
+ksv_status table_writer_room_for_page(ksv_table_writer *w, ksv_error *error)
 {
     ksv_table_info *info = &w->meta.info;
     if (info->pages == TABLE_MAX_PAGES)
@@ -99,16 +79,30 @@ static ksv_status cut_page(ksv_table_writer *w, ksv_error *error)
         memory_grow(&w->allocator, &fences, &w->fence_capacity,
                     (size_t)info->pages + 1, sizeof *w->fences, error);
     w->fences = fences;
-    KSV_TRY(status);
+    return status;
+}
+
+uint32_t table_writer_number_page(ksv_table_writer *w, const hash_entry *first)
+{
+    uint64_t number = w->meta.info.pages++;
+    w->fences[number] =
+        (uint32_t)table_x_of_hash(first->hash, TABLE_FENCE_BITS);
+    return (uint32_t)number;
+}
+
+/* Cuts the next page; nothing has changed when it fails. */
+static ksv_status cut_page(ksv_table_writer *w, ksv_error *error)
+{
     uint8_t *page = NULL;
+    KSV_TRY(table_writer_room_for_page(w, error));
     KSV_TRY(next_page(w, &page, error));
-    w->fences[info->pages] = table_fence_of_x(
-        page_builder_entries(&w->builder)->x, info->options.hash_bits);
-    page_builder_cut(&w->builder, (uint32_t)info->pages++, page);
+    uint32_t number =
+        table_writer_number_page(w, page_builder_entries(&w->builder));
+    page_builder_cut(&w->builder, number, page);
     return KSV_OK;
 }
 
-static ksv_status check_open(const ksv_table_writer *w, ksv_error *error)
+ksv_status table_writer_check_open(const ksv_table_writer *w, ksv_error *error)
 {
     if (w->failed != KSV_OK)
         return error_set(error, w->failed, NULL,
@@ -124,7 +118,7 @@ static ksv_status check_entry(const ksv_table_writer *w, uint64_t hash,
                               uint64_t payload, ksv_error *error)
 {
     const ksv_table_info *info = &w->meta.info;
-    KSV_TRY(check_open(w, error));
+    KSV_TRY(table_writer_check_open(w, error));
     const char *wrong = NULL;
     if (hash != ksv_hash_truncate(hash, info->options.hash_bits))
         wrong = "a hash has more bits than the table keeps";
@@ -152,7 +146,7 @@ typedef struct entry_pass {
 /* Takes over `count` entries. What is wrong is looked at once, by the caller.
  */
 static void take_entries(entry_pass *pass, const hash_entry *from, size_t count,
-                         const ksv_table_options *options, page_entry *to)
+                         const ksv_table_options *options, hash_entry *to)
 {
     unsigned shift = 64 - options->hash_bits;
     entry_pass p = *pass;
@@ -173,7 +167,7 @@ static void take_entries(entry_pass *pass, const hash_entry *from, size_t count,
             p.longest_run = p.run_entries;
         p.last_x = x;
         p.last_payload = payload;
-        to[i] = (page_entry){x, payload};
+        to[i] = from[i];
     }
     p.wrong |= all_payloads >> options->payload_bits;
     *pass = p;
@@ -217,7 +211,7 @@ static ksv_status add_some(ksv_table_writer *w, const hash_entry *entries,
     while (page_builder_is_full(&w->builder))
         KSV_TRY(cut_page(w, error));
     size_t room;
-    page_entry *to = page_builder_room(&w->builder, &room);
+    hash_entry *to = page_builder_room(&w->builder, &room);
     if (count > room)
         count = room;
     uint64_t first_x = table_x_of_hash(entries[0].hash, options->hash_bits);
@@ -239,7 +233,7 @@ ksv_status table_writer_add_entries(ksv_table_writer *writer,
                                     ksv_error *error)
 {
     if (count > 0)
-        KSV_TRY(check_open(writer, error));
+        KSV_TRY(table_writer_check_open(writer, error));
     for (size_t done = 0; done < count;) {
         size_t taken = 0;
         KSV_TRY(add_some(writer, entries + done, count - done, &taken, error));
@@ -276,17 +270,17 @@ static ksv_status write_fences(ksv_table_writer *w, ksv_error *error)
 static ksv_status write_footer(ksv_table_writer *w, ksv_error *error)
 {
     if (w->buffered_bytes + TABLE_FOOTER_BYTES > sizeof w->buffer)
-        KSV_TRY(flush_buffer(w, error));
+        KSV_TRY(table_writer_flush(w, error));
     table_encode_footer(&w->meta, w->buffer + w->buffered_bytes);
     w->buffered_bytes += TABLE_FOOTER_BYTES;
-    return flush_buffer(w, error);
+    return table_writer_flush(w, error);
 }
 
 ksv_status ksv_table_writer_finish(ksv_table_writer *writer,
                                    ksv_table_info *info, ksv_error *error)
 {
     ksv_table_writer *w = writer;
-    KSV_TRY(check_open(w, error));
+    KSV_TRY(table_writer_check_open(w, error));
     while (w->builder.count > 0)
         KSV_TRY(cut_page(w, error));
     w->meta.fence_pages = table_fence_page_count(w->meta.info.pages);

@@ -11,6 +11,7 @@ TOOL = os.environ["KEYSIEVE"]
 SOURCE = os.environ.get("KSV_SOURCE", os.path.join(os.path.dirname(
     os.path.abspath(__file__)), "..", ".."))
 VERBS = ["build", "get", "has", "keys", "update", "info", "verify"]
+FILTER_VERBS = ["create", "add", "test", "info", "merge", "size"]
 
 _failures = 0
 _home = tempfile.mkdtemp(prefix="keysieve-cli-")

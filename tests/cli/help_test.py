@@ -4,7 +4,8 @@
 import os
 import re
 
-from cli_support import SOURCE, VERBS, call, check, expect, finish, write
+from cli_support import (FILTER_VERBS, SOURCE, VERBS, call, check, expect,
+                         finish, write)
 
 VALUES = {
     "fpr": "0.01", "memory": "64M", "threads": "1", "hash": "xxh3",
@@ -12,6 +13,7 @@ VALUES = {
     "trailing-garbage": "ignore", "files-from": "names", "keys-from": "names",
     "format": "csv", "key": "id", "key-separator": "|", "delimiter": ",",
     "quote": "none", "escape": "double", "record-end": "lf",
+    "expect": "5", "bits": "99", "hashes": "3", "like": "f", "output": "g",
     "record-size": "4", "prefix": "a", "range": "a..b", "index": "ix",
     "watch-pattern": "*.csv", "wait": "1",
 }
@@ -32,20 +34,22 @@ def check_shape(what, text, most_lines):
 
 
 def check_option(verb, letter, name, argument):
-    words = [verb, f"--{name}"] + ([VALUES[name]] if argument else [])
+    verb = verb.split()
+    words = verb + [f"--{name}"] + ([VALUES[name]] if argument else [])
     result = call(*words)
     check(b"unknown option" not in result.err, f"{verb} --{name}", result)
     if letter:
-        words[1] = f"-{letter}"
+        words[len(verb)] = f"-{letter}"
         result = call(*words)
         check(b"unknown option" not in result.err, f"{verb} -{letter}", result)
     check(f"--{name}" in MANUAL, f"the manual page lacks --{name}")
 
 
 def check_verb(verb):
-    text = expect("help", call("help", verb)).out
-    for words in ([verb, "--help"], [verb, "-h"], [verb, "x", "--help"]):
-        expect("the same help", call(*words), out=text)
+    words = verb.split()
+    text = expect("help", call("help", *words)).out
+    for more in (["--help"], ["-h"], ["x", "--help"]):
+        expect("the same help", call(*words, *more), out=text)
     check_shape(verb, text, 40 if verb == "build" else 24)
     options = [m.groups() for m in map(OPTION.match, text.decode().split("\n"))
                if m]
@@ -64,6 +68,13 @@ for verb_name in VERBS:
     check(b"\n  " + verb_name.encode() + b" " in overview,
           f"help lacks {verb_name}")
     check_verb(verb_name)
+for verb_name in FILTER_VERBS:
+    check_verb(f"filter {verb_name}")
+group = expect("help filter", call("help", "filter")).out
+check_shape("filter", group, 24)
+for words in (["--help"], ["-h"]):
+    expect("the same help", call("filter", *words), out=group)
+expect("no such verb", call("help", "filter", "nosuch"), 2, b"", b"nosuch")
 expect("--help", call("--help"), out=overview)
 expect("-h", call("-h"), out=overview)
 expect("no verb", call(), 2, b"", b"usage: keysieve")
@@ -71,6 +82,7 @@ expect("help of an unknown verb", call("help", "nosuch"), 2, b"", b"nosuch")
 expect("help of two verbs", call("help", "get", "has"), 2, b"")
 version = expect("--version", call("--version")).out
 check(re.fullmatch(rb"keysieve \d+\.\d+\.\d+\n", version), "version line")
+check(b"\n  filter " in overview, "help lacks filter")
 check(b"\nEXAMPLE" not in overview, "shape of help")
 with open("/dev/full", "wb") as full:
     expect("help on a full disk", call("help", stdout=full), 2, None,

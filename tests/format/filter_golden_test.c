@@ -16,8 +16,8 @@
 
 /* What tests/format/golden/filter_v1_*.ksf hold: the keys "key0", "key1", ...
  * hashed with XXH3 or SipHash, in a filter planned for 1 % with 40 bits a hash
- * (small) or for 0.01 % with 64 bits (large, whose blocks begin at a page). The
- * id is 0, 1, 2 ... 15, the hash key 15, 14, 13 ... 0. */
+ * (small) or for 0.01 % with 64 bits (large, whose blocks begin at a page); or
+ * standalone ones. The id is 0, 1, 2 ... 15, the hash key 15, 14, 13 ... 0. */
 typedef struct golden {
     const char *name;
     ksv_hash_kind kind;
@@ -25,6 +25,7 @@ typedef struct golden {
     double fpr;
     unsigned hash_bits;
     ksv_filter_plan plan;
+    bool is_standalone;
 } golden;
 
 /* Plans are written out: how filters are sized may change. */
@@ -34,13 +35,33 @@ static const golden GOLDEN[] = {
      100,
      0.01,
      40,
-     {.blocks = 2, .hash_functions = 7, .fpr = 0.0078125}},
+     {.blocks = 2, .hash_functions = 7, .fpr = 0.0078125},
+     false},
     {"filter_v1_large.ksf",
      KSV_HASH_SIPHASH,
      300,
      0.0001,
      64,
-     {.blocks = 1030, .hash_functions = 16, .fpr = 0.00006103515625}},
+     {.blocks = 1030, .hash_functions = 16, .fpr = 0.00006103515625},
+     false},
+    {"filter_v1_standalone.ksf",
+     KSV_HASH_XXH3,
+     200,
+     0.01,
+     64,
+     {.blocks = 4, .hash_functions = 6, .fpr = 0.0078125},
+     true},
+    {"filter_v1_classic.ksf",
+     KSV_HASH_SIPHASH,
+     200,
+     0.01,
+     64,
+     {.blocks = 5,
+      .hash_functions = 8,
+      .bits = 2345,
+      .fpr = 0.0078125,
+      .kind = KSV_FILTER_CLASSIC},
+     true},
 };
 #define GOLDEN_COUNT (sizeof GOLDEN / sizeof GOLDEN[0])
 
@@ -48,7 +69,8 @@ static ksv_filter_options options_of(const golden *g)
 {
     ksv_filter_options o = {.plan = g->plan,
                             .hash_bits = g->hash_bits,
-                            .hasher = {.kind = g->kind}};
+                            .hasher = {.kind = g->kind},
+                            .is_standalone = g->is_standalone};
     for (unsigned i = 0; i < 16; i++) {
         o.id[i] = (uint8_t)i;
         o.hasher.key[i] = (uint8_t)(15 - i);
@@ -106,6 +128,10 @@ static void test_golden_files_are_read(void **state)
         assert_int_equal(info.options.plan.hash_functions,
                          g->plan.hash_functions);
         assert_true(info.options.plan.fpr == g->plan.fpr);
+        assert_int_equal(info.options.plan.kind, g->plan.kind);
+        assert_true(g->plan.bits == 0 ||
+                    info.options.plan.bits == g->plan.bits);
+        assert_true(info.options.is_standalone == g->is_standalone);
         assert_int_equal(info.options.hash_bits, g->hash_bits);
         assert_int_equal(info.options.hasher.kind, g->kind);
         assert_memory_equal(info.options.hasher.key, wanted.hasher.key, 16);

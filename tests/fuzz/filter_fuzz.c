@@ -56,6 +56,39 @@ static void use(ksv_filter *filter, uint64_t seed)
         abort();
 }
 
+/* The same filter read as a whole answers alike; what is done to it ends. */
+static void use_in_memory(ksv_filter *filter, ksv_filter_builder *builder,
+                          uint64_t seed)
+{
+    ksv_filter_info info;
+    ksv_filter_builder_get_info(builder, &info);
+    uint64_t bits = ksv_filter_builder_count_bits(builder);
+    for (uint64_t i = 0; i < 100; i++) {
+        uint64_t hash = (seed + i) * UINT64_C(0x9e3779b97f4a7c15);
+        bool answer;
+        if (ksv_filter_may_contain(filter, hash, &answer, NULL) != KSV_OK ||
+            answer != ksv_filter_builder_may_contain(builder, hash))
+            abort();
+    }
+    for (uint64_t i = 0; i < 100; i++) {
+        uint64_t hash = (seed + i) * UINT64_C(0x9e3779b97f4a7c15);
+        ksv_filter_builder_add(builder, hash);
+        if (!ksv_filter_builder_may_contain(builder, hash))
+            abort();
+    }
+    if (ksv_filter_builder_count_bits(builder) < bits)
+        abort();
+    if (info.options.plan.kind == KSV_FILTER_BLOCKED &&
+        ksv_filter_builder_fold(builder, info.options.plan.blocks, NULL) !=
+            KSV_OK)
+        abort();
+    for (uint64_t i = 0; i < 100; i++) {
+        uint64_t hash = (seed + i) * UINT64_C(0x9e3779b97f4a7c15);
+        if (!ksv_filter_builder_may_contain(builder, hash))
+            abort();
+    }
+}
+
 static void open_and_use(const uint8_t *data, size_t size)
 {
     ksv_file *file;
@@ -65,6 +98,15 @@ static void open_and_use(const uint8_t *data, size_t size)
         return;
     if (ksv_filter_open(file, NULL, &filter, &error) == KSV_OK) {
         use(filter, size);
+        ksv_filter_builder *builder;
+        bool loads =
+            ksv_filter_builder_load(file, NULL, &builder, NULL) == KSV_OK;
+        if (loads != (ksv_filter_load(filter, NULL) == KSV_OK))
+            abort();
+        if (loads) {
+            use_in_memory(filter, builder, size);
+            ksv_filter_builder_close(builder);
+        }
         ksv_filter_close(filter);
     }
     if (file->ops->close(file, NULL) != KSV_OK)

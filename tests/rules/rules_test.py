@@ -53,6 +53,10 @@ def sources():
     return sorted(glob.glob("src/*/*.[ch]"))
 
 
+def benchmarks(ending):
+    return sorted(glob.glob(f"benchmarks/**/*.{ending}", recursive=True))
+
+
 def check_layers():
     for path in sources():
         folder = path.split("/")[1]
@@ -99,13 +103,13 @@ def check_banned():
 
 
 def check_shape():
-    paths = sources() + glob.glob("include/keysieve/*.h") + glob.glob("tools/*.[ch]")
-    for path in paths + glob.glob("tests/**/*.[ch]", recursive=True) + glob.glob("benchmarks/*.[ch]"):
+    paths = sources() + glob.glob("include/keysieve/*.h") + glob.glob("tools/*.[ch]") + benchmarks("[ch]")
+    for path in paths + glob.glob("tests/**/*.[ch]", recursive=True):
         text = read(path)
         check(text.startswith("/* SPDX-License-Identifier: MIT */\n/*"), f"{path}: no SPDX line and purpose on top")
         for i, line in enumerate(text.split("\n"), 1):
             check(len(line) <= COLUMNS or "/golden" in path or "http" in line, f"{path}:{i}: {len(line)} columns")
-    for path in paths:
+    for path in paths + benchmarks("py"):
         lines = read(path).count("\n")
         check(lines <= FILE_LINES, f"{path}: {lines} lines")
 
@@ -113,7 +117,7 @@ def check_shape():
 def check_functions():
     if not shutil.which("ctags"):
         return
-    paths = [p for p in sources() + glob.glob("tools/*.c") if p.endswith(".c")]
+    paths = [p for p in sources() + glob.glob("tools/*.c") + benchmarks("c") if p.endswith(".c")]
     out = subprocess.run(["ctags", "-f", "-", "--fields=+ne", "--c-kinds=f", *paths], stdout=subprocess.PIPE, text=True).stdout
     count = 0
     for line in out.split("\n"):
@@ -129,7 +133,7 @@ def check_format():
     if not shutil.which("clang-format"):
         return
     paths = sources() + glob.glob("include/keysieve/*.h") + glob.glob("tools/*.[ch]")
-    paths += glob.glob("tests/**/*.[ch]", recursive=True) + glob.glob("benchmarks/*.[ch]")
+    paths += glob.glob("tests/**/*.[ch]", recursive=True) + benchmarks("[ch]")
     r = subprocess.run(["clang-format", "--dry-run", "--Werror", *paths], stderr=subprocess.PIPE, text=True)
     bad = sorted(set(re.findall(r"^(?:\S*?)([a-z]+/\S+?):\d+", r.stderr, re.M)))
     check(r.returncode == 0, f"clang-format would change: {' '.join(bad)[:400]}")

@@ -61,12 +61,29 @@ static void test_parts_equal_the_whole(void **state)
     }
 }
 
+static void test_shift_makes_room_for_a_part(void **state)
+{
+    (void)state;
+    static uint8_t data[70000];
+    random_source random = {3};
+    random_fill(&random, data, sizeof data);
+    const uint32_t whole = zlib_crc32(0, data, sizeof data);
+    for (size_t cut = 0; cut <= sizeof data; cut += 1000) {
+        const uint32_t head = zlib_crc32(0, data, cut);
+        const uint32_t tail = zlib_crc32(0, data + cut, sizeof data - cut);
+        assert_int_equal(zlib_crc32_shift(head, sizeof data - cut) ^ tail,
+                         whole);
+    }
+    assert_int_equal(zlib_crc32_shift(whole, 0), whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_check_value),
         cmocka_unit_test(test_any_length_and_place),
         cmocka_unit_test(test_parts_equal_the_whole),
+        cmocka_unit_test(test_shift_makes_room_for_a_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

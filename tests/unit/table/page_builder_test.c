@@ -41,9 +41,9 @@ static page_view view_of(const page_builder *b, const uint8_t *page,
 static void push(page_builder *b, uint64_t x, uint64_t payload)
 {
     size_t room;
-    page_entry *to = page_builder_room(b, &room);
+    hash_entry *to = page_builder_room(b, &room);
     assert_true(room > 0);
-    *to = (page_entry){x, payload};
+    *to = (hash_entry){x << (64 - b->context.hash_bits), payload};
     b->count++;
 }
 

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Builds keysieve, makes data, measures it and its peers, and writes results.json, the tables of README.md and
+the pictures. Takes some ten minutes and 15 GB in the scratch directory; progress goes to standard error."""
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+from suite import jobs, machine, micro, peers, pictures, report
+from suite.context import Context
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+PARTS = {"floors": (micro.floors, 1), "micro": (micro.micro, 1), "build": (jobs.build, 2), "memory": (jobs.memory, 1),
+         "keys": (jobs.keys, 6), "get": (jobs.get, 1), "cold": (jobs.cold, 1), "process": (jobs.process, 1),
+         "gzip": (jobs.gzip, 2), "peers": (peers.peers, 10), "growth": (jobs.growth, 4)}
+
+
+def parse():
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("--quick", action="store_true", help="1,000,000 records instead of 10,000,000; changes no README")
+    p.add_argument("--large", action="store_true", help="growth up to 100,000,000 keys: 10 GB of data more")
+    p.add_argument("--records", type=int, metavar="N", help="so many records")
+    p.add_argument("--runs", type=int, metavar="N", default=5, help="runs of each command; the median counts (5)")
+    p.add_argument("--seed", type=int, default=1, help="of the data (1)")
+    p.add_argument("--only", metavar="PART,...", help=f"only these parts of {', '.join(PARTS)}; the other results stay")
+    p.add_argument("--slow-peers", action="store_true", help="peers that take minutes, too")
+    p.add_argument("--work", metavar="DIR", default=os.path.join(os.environ.get("TMPDIR", "/tmp"), "keysieve-bench"),
+                   help="scratch directory on the disk to measure; its data files are used again ($TMPDIR/keysieve-bench)")
+    p.add_argument("--keep", action="store_true", help="keep also the largest data files")
+    p.add_argument("--build", metavar="DIR", help="use this build as it is; else build/benchmarks is made")
+    p.add_argument("--output", metavar="DIR", help="where results.json, README.md and pictures go: with --quick or --records "
+                   "the scratch directory's folder out, else this folder")
+    p.add_argument("--report", action="store_true", help="measure nothing, write tables and pictures anew")
+    options = p.parse_args()
+    own_size = options.records or options.quick
+    options.records = options.records or (1000000 if options.quick else 10000000)
+    options.output = options.output or (os.path.join(options.work, "out") if own_size else HERE)
+    unknown = [x for x in (options.only or "").split(",") if x and x not in PARTS]
+    if unknown or options.records < 1000 or not 0 < options.runs <= 15:
+        p.error(f"no such part: {unknown[0]}" if unknown else "1000 records at least, 1 to 15 runs")
+    return options
+
+
+def build_release():
+    build = os.path.join(ROOT, "build", "benchmarks")
+    subprocess.run(["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+                    "-DKSV_BUILD_BENCHMARKS=ON", "-DKSV_BUILD_TESTS=OFF"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", build], check=True, stdout=subprocess.DEVNULL)
+    return build
+
+
+def load(path):
+    if not os.path.exists(path):
+        return {"results": {}, "notes": {}}
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def save(document, path):
+    """JSON with a line for each result."""
+    whole = dict(document, results={})
+    lines = [f" {json.dumps(name)}: {json.dumps(document['results'][name])}" for name in sorted(document["results"])]
+    text = json.dumps(whole, indent=1, sort_keys=True).replace('"results": {}', '"results": {\n' + ",\n".join(lines) + "\n }")
+    with open(path + ".new", "w", encoding="utf-8") as f:
+        f.write(text + "\n")
+    os.rename(path + ".new", path)
+
+
+def measure(options, parts, document, path):
+    os.makedirs(options.work, exist_ok=True)
+    build = os.path.abspath(options.build) if options.build else build_release()
+    c = Context(options, build, os.path.abspath(options.work))
+    adds = parts != list(PARTS) and document.get("records") == options.records
+    if adds:
+        c.results, c.notes = document["results"], document["notes"]
+    c.total = sum(PARTS[p][1] for p in parts)
+    c.done = 0
+    about = machine.describe(c.work, build, ROOT)
+    c.remove("main")
+    measured = {"records": c.records, "runs": c.runs, "machine": about, "results": c.results, "notes": c.notes}
+    failed = []
+    for part in parts:
+        try:
+            PARTS[part][0](c)
+        except (OSError, RuntimeError, subprocess.SubprocessError) as e:
+            c.say(f"{part} FAILED: {e}")
+            failed.append(part)
+        about["load_after"] = os.getloadavg()[0]
+        if adds:
+            for load in ("load_before", "load_after"):
+                about[load] = max(about[load], document["machine"][load])
+        save(measured, path)
+    c.remove("main")
+    c.say(f"done, but for {', '.join(failed)}" if failed else "done")
+    return measured, failed
+
+
+def publish(document, output):
+    r = report.Report(document)
+    readme = os.path.join(output, "README.md")
+    if not os.path.exists(readme):
+        with open(readme, "w", encoding="utf-8") as f:
+            f.write(f"{report.BEGIN}\n{report.END}\n")
+    report.publish(r.text(), readme)
+    pictures_made = pictures.draw_all(document, os.path.join(output, "pictures"), r.sizes())
+    if not pictures_made:
+        print("No pictures: gnuplot is not installed.", file=sys.stderr)
+    return r
+
+
+def main():
+    options = parse()
+    os.makedirs(options.output, exist_ok=True)
+    path = os.path.join(options.output, "results.json")
+    document, failed = load(path), []
+    if not options.report:
+        parts = [p for p in PARTS if not options.only or p in options.only.split(",")]
+        document, failed = measure(options, parts, document, path)
+    print(publish(document, options.output).reached())
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

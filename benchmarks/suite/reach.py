@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""What the figures have to reach, and whether they do."""
+import collections
+
+Row = collections.namedtuple("Row", "what limit measured reached repeat note")
+
+MIB = 1 << 20
+
+BY_BATCH_SAFE = "get, present, batches, safe"
+BY_BATCH_MAPPED = "get, present, batches, mapped"
+
+
+def reasons_of(results):
+    """Shown with a figure that is not reached: what of it the machine takes by itself, in the same run."""
+    def at(name, factor=1.0):
+        return f"{results[name]['value'] * factor:,.2f}" if name in results else "?"
+
+    return {
+        BY_BATCH_SAFE: f"records lie too far apart to be read together, each takes a call of its own; `pread` of 128 B: "
+                       f"{at('floor.pread.of_128_bytes')} ns",
+        BY_BATCH_MAPPED: f"table and data, {at('build.csv.data_bytes', 1e-9)} GB, are not in the processor's cache; an access "
+                         f"that depends on the one before: {at('floor.memory.12_MiB.dependent')} ns in 12 MiB",
+        "filter of 12 MB, absent key, alone": f"one access of memory that nothing hides, "
+                                              f"{at('floor.memory.12_MiB.dependent')} ns",
+        "filter of 12 MB, absent key, batches": f"accesses side by side take {at('floor.memory.12_MiB.independent')} ns",
+        "build csv, 2 threads / `wc -l`": f"processor time {at('build.csv.2_threads.cpu')} s over both threads",
+        "build csv, 1 thread / `wc -l`": f"processor time {at('build.csv.1_thread.cpu')} s",
+        "build jsonl, 2 threads / `wc -l`": f"processor time {at('build.jsonl.2_threads.cpu')} s over both threads",
+        "build csv.gz / `igzip -dc`": f"processor time {at('gzip.build.cpu')} s over both threads",
+        "build BGZF, 2 threads / 1 thread": f"processor time {at('bgzf.build.2_threads.cpu')} s over both threads",
+    }
+
+
+class Reach:
+    def __init__(self, results, reasons=None):
+        self.results = results
+        self.reasons = reasons_of(results) if reasons is None else reasons
+        self.rows = []
+
+    def get(self, name):
+        return self.results[name]["value"] if name in self.results else None
+
+    def add(self, what, limit, unit, value, part, format_value="{:.2f}"):
+        """A figure that has to stay at or below its limit."""
+        if value is None:
+            self.rows.append(Row(what, f"≤ {limit} {unit}", "not measured", None, part, ""))
+            return
+        reached = value <= limit
+        self.rows.append(Row(what, f"≤ {limit} {unit}", f"{format_value.format(value)} {unit}", reached, part,
+                             "" if reached else self.reasons.get(what, "")))
+
+    def ratio(self, what, limit, above, below, part):
+        a, b = self.get(above), self.get(below)
+        self.add(what, limit, "x", a / b if a is not None and b else None, part)
+
+    def scaled(self, what, limit, unit, name, factor, part, format_value="{:.2f}"):
+        value = self.get(name)
+        self.add(what, limit, unit, None if value is None else round(value * factor, 3), part, format_value)
+
+
+def rows(results, reasons=None):
+    r = Reach(results, reasons)
+    for kind, one in (("csv", 2.2), ("jsonl", None)):
+        limit = 1.4 if kind == "csv" else 1.5
+        r.ratio(f"build {kind}, 2 threads / `wc -l`", limit, f"build.{kind}.2_threads.seconds", f"floor.wc.{kind}", "build")
+        if one:
+            r.ratio(f"build {kind}, 1 thread / `wc -l`", one, f"build.{kind}.1_thread.seconds", f"floor.wc.{kind}", "build")
+    build_memory(r)
+    lookups(r)
+    cold(r)
+    processes(r)
+    compressed(r)
+    return r.rows
+
+
+def build_memory(r):
+    records = r.get("build.csv.records") or 0
+    r.scaled("build csv, peak memory (20 B a key + 64 MB)", round(records * 20 / 1e6 + 64), "MB", "build.csv.2_threads.peak",
+             1e-6, "build", format_value="{:.0f}")
+    r.scaled("build `--memory 64M` of short lines, peak", 80, "MiB", "memory.under_64M.peak", 1 / MIB, "memory",
+             format_value="{:.0f}")
+    r.ratio("build `--memory 64M` / in memory", 3, "memory.under_64M.seconds", "memory.in_memory.seconds", "memory")
+
+
+def lookups(r):
+    r.scaled("filter of 12 MB, absent key, batches", 8, "ns", "filter.absent.batch", 1, "micro", format_value="{:.1f}")
+    r.scaled("filter of 12 MB, absent key, alone", 40, "ns", "filter.absent.single", 1, "micro", format_value="{:.1f}")
+    r.scaled(BY_BATCH_MAPPED, 120, "ns", "get.present.batch.mapped", 1, "get", format_value="{:.0f}")
+    r.scaled(BY_BATCH_SAFE, 600, "ns", "get.present.batch.safe", 1, "get", format_value="{:.0f}")
+
+
+def cold(r):
+    r.scaled("cold get: table pages a key", 1, "reads", "cold.table_pages_a_key", 1, "cold", format_value="{:.3f}")
+    r.scaled("cold get: data reads a key", 1, "reads", "cold.data_reads_a_key", 1, "cold", format_value="{:.3f}")
+    r.scaled("cold get: read calls a key, by the kernel", 2, "calls", "cold.read_calls_a_key", 1, "cold", format_value="{:.3f}")
+    r.scaled("cold get, 1,000 keys / two raw preads each", 1.15, "x", "cold.get.single.against_raw", 1, "cold")
+    what, depth = "cold get in a batch: most requests in flight", r.get("cold.get.batch.in_flight_at_most")
+    if depth is None:
+        r.rows.append(Row(what, "≥ 32", "not measured", None, "cold", ""))
+    else:
+        r.rows.append(Row(what, "≥ 32", f"{depth:.0f}", depth >= 32, "cold", "" if depth >= 32 else r.reasons.get(what, "")))
+
+
+def processes(r):
+    keys = r.get("stdin.keys") or 0
+    r.scaled(f"`get -l -f -`, {keys:,.0f} keys, half absent", 1.5, "s", "stdin.seconds", 1, "process")
+    one, floor = r.get("process.present"), r.get("floor.true")
+    r.add("one `get KEY` process above `/bin/true`", 1.5, "ms", one - floor if one is not None else None, "process")
+    r.scaled("one `get KEY` process, read from a cold disk", 128, "KiB", "process.cold.disk_bytes", 1 / 1024, "process",
+             format_value="{:.0f}")
+    peak, filters, tables = r.get("stdin.peak"), r.get("main.filter_bytes"), r.get("main.table_bytes")
+    room = None
+    if None not in (peak, filters, tables):
+        room = (peak - filters - tables / 1024) / 1e6
+    r.add("lookup process: peak less filter and fences", 8, "MB", room, "process", "{:.1f}")
+
+
+def compressed(r):
+    r.ratio("build csv.gz / `igzip -dc`", 1.35, "gzip.build.seconds", "floor.igzip", "gzip")
+    r.ratio("build BGZF, 2 threads / 1 thread", 0.7, "bgzf.build.2_threads.seconds", "bgzf.build.1_thread.seconds", "gzip")
+    r.scaled("random read in csv.gz", 1.5, "ms", "gzip.get.present.single.safe", 1e-6, "gzip")
