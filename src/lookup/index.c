@@ -329,10 +329,10 @@ ksv_status ksv_record_read(const ksv_record *record, uint64_t position,
     if (status == KSV_OK)
         status = error_set(error, KSV_ERROR_STALE, NULL,
                            "changed while a record of it was read");
-    if (status != KSV_ERROR_CORRUPT)
+    bool is_damage = status == KSV_ERROR_CORRUPT;
+    if (!is_damage)
         error_replace_path(error, source->given_path);
-    error_add_remedy(error, status == KSV_ERROR_CORRUPT ? KSV_REMEDY_BUILD
-                                                        : KSV_REMEDY_UPDATE);
+    error_add_remedy(error, is_damage ? KSV_REMEDY_BUILD : KSV_REMEDY_UPDATE);
     return status;
 }
 

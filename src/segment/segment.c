@@ -41,9 +41,9 @@ void segment_error(const segment_place *place, uint64_t id, const char *ending,
     char *path = path_join(place->allocator, place->directory, name);
     error_replace_path(error, path != NULL ? path : name);
     memory_free_string(place->allocator, path);
-    if (error->status == KSV_ERROR_CORRUPT)
-        error_add_remedy(error, KSV_REMEDY_UPDATE);
-    if (error->status == KSV_ERROR_VERSION)
+    /* An update does not read what is there with the right size. */
+    if (error->status == KSV_ERROR_CORRUPT ||
+        error->status == KSV_ERROR_VERSION)
         error_add_remedy(error, KSV_REMEDY_BUILD);
 }
 

@@ -158,7 +158,7 @@ static ksv_status finish(const segment_merge *merge, ksv_error *error)
               "index is damaged: its tables have %llu records, not %llu",
               (unsigned long long)merge->entries,
               (unsigned long long)merge->space.entries);
-    error_add_remedy(error, KSV_REMEDY_UPDATE);
+    error_add_remedy(error, KSV_REMEDY_BUILD);
     return KSV_ERROR_CORRUPT;
 }
 

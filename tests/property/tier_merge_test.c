@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Random sets of files and random changes: an index whose segments are merged,
- * one whose segments are left as they are, and a model give the same answers. */
+ * one whose segments are left as they are, and a model give the same answers.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
