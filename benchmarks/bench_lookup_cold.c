@@ -252,7 +252,7 @@ static double run(const char *const *arguments, const char *input,
 {
     posix_spawn_file_actions_t actions;
     pid_t pid;
-    int status;
+    int status = 0;
     if (posix_spawn_file_actions_init(&actions) != 0 ||
         posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0) ||
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY,

@@ -17,7 +17,7 @@
 
 /* Filters that may have to become smaller have a number of blocks that many
  * numbers divide. */
-static const uint64_t FOLDING_BLOCKS[] = {720720, 5040, 240, 1};
+static const uint64_t FOLDING_BLOCKS[] = {720720, 5040, 240, 60, 12, 1};
 
 /* As many keys as a pipe may bring: only decides about hash functions. */
 #define MANY_KEYS 1000000000
@@ -130,7 +130,9 @@ static uint64_t make_divisible(uint64_t blocks, bool upwards)
  * filter for as many as there can be, or that --memory allows. */
 static bool open_for_many(creation *c)
 {
-    uint64_t most = filter_keys_count(&c->keys);
+    bool is_at_end = c->keys.list.fd < 0;
+    uint64_t most =
+        is_at_end ? c->count + c->keys.list.count : filter_keys_count(&c->keys);
     bool is_counted = most != UINT64_MAX;
     ksv_filter_plan *plan = &c->options.plan;
     if (!filter_plan_for(c->request, is_counted ? most : MANY_KEYS, plan))
@@ -142,7 +144,7 @@ static bool open_for_many(creation *c)
     }
     if (!c->request->is_classic) {
         uint64_t hashes_bytes = c->request->memory_bytes / HASHES_SHARE;
-        uint64_t room = (c->request->memory_bytes - hashes_bytes) / 64;
+        uint64_t room = (c->request->memory_bytes - hashes_bytes) / 64 + 1;
         plan->blocks =
             make_divisible(is_counted ? plan->blocks : room, is_counted);
         c->may_fold = true;

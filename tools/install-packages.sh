@@ -15,7 +15,7 @@ for purpose in "$@"; do
                      zlib1g-dev liblmdb-dev libxxhash-dev" ;;
     try) packages="$packages ieee-data" ;;
     test) packages="$packages ieee-data unicode-data iso-codes kallisto-examples
-                    python-pyfaidx-examples g++ clang clang-format
+                    wamerican-huge python-pyfaidx-examples g++ clang clang-format
                     libclang-rt-14-dev libcmocka-dev python3 strace git
                     universal-ctags" ;;
     bench) packages="$packages python3 gnuplot-nox gzip tabix isal libisal-dev

@@ -87,7 +87,6 @@ ksv_status dedup_open_engine(ksv_dedup *d, const char *directory, bool is_kept,
             .slices = o->generations,
             .expected_keys = o->expected_keys,
             .fpr = o->fpr,
-            .next_number = &d->next_number,
             .allocator = &d->allocator,
         };
         return generations_open(&options, &d->filters, error);
@@ -142,6 +141,8 @@ void ksv_dedup_close(ksv_dedup *d)
     if (d == NULL)
         return;
     ksv_allocator a = d->allocator;
+    if (d->state != NULL && !d->failed)
+        dedup_state_finish(d->state);
     exact_keys_close(d->exact);
     generations_close(d->filters);
     dedup_state_close(d->state);

@@ -12,7 +12,10 @@ typedef struct dedup_state dedup_state;
  * failure the state is as it was. */
 ksv_status dedup_state_open(ksv_dedup *dedup, const char *directory,
                             ksv_error *error);
-/* NULL is allowed. After the engine has been closed. */
+/* Notes how long the journal is, so that a later loss is seen; before the
+ * engine is closed. What cannot be noted is left. */
+void dedup_state_finish(dedup_state *state);
+/* NULL is allowed. */
 void dedup_state_close(dedup_state *state);
 
 /* Writes down the keys that are fresh, for the next checkpoint. */

@@ -215,25 +215,21 @@ static ksv_status search_page(run_page_reader *r, uint64_t number,
     return KSV_OK;
 }
 
-ksv_status key_run_search(run_page_reader *r, uint64_t number,
+ksv_status key_run_search(run_page_reader *r, const run_page_head *head,
                           const uint8_t *page, run_query *query,
                           ksv_error *error)
 {
     const key_run *run = r->run;
-    run_page_head head;
-    KSV_TRY(run_page_check(&run->info, number, page, &head, error));
-    if (head.kind == RUN_PAGE_REST && run->fences[number] == query->hash)
-        return error_set_at(error, KSV_ERROR_CORRUPT, NULL,
-                            run_page_offset(&run->info, number),
-                            "a page of keys is out of place");
+    run_page_head next = *head;
     for (;;) {
         bool may_go_on;
-        KSV_TRY(search_page(r, number, page, &head, query, &may_go_on, error));
+        uint64_t number = next.number;
+        KSV_TRY(search_page(r, number, page, &next, query, &may_go_on, error));
         number++;
         if (!may_go_on || number >= run->info.pages ||
             run->fences[number] > query->hash)
             return KSV_OK;
-        KSV_TRY(read_page(r, number, &head, error));
+        KSV_TRY(read_page(r, number, &next, error));
         page = r->page;
     }
 }

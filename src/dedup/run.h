@@ -48,15 +48,15 @@ typedef struct run_query {
     int64_t time_ms; /* of the newest entry of the key that was found */
 } run_query;
 
-/* Looks into a page, which was read but not checked, for queries that begin
- * there; `reader` reads the further pages that it takes. */
+/* Looks into a page, which was checked, for a query that begins there; `reader`
+ * reads the further pages that it takes. */
 typedef struct run_page_reader {
     const key_run *run;
     uint8_t *page; /* `info.page_bytes` bytes */
     uint64_t pages_read;
 } run_page_reader;
 
-ksv_status key_run_search(run_page_reader *reader, uint64_t number,
+ksv_status key_run_search(run_page_reader *reader, const run_page_head *head,
                           const uint8_t *page, run_query *query,
                           ksv_error *error);
 

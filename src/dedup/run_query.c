@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "dedup/run_set_private.h"
+#include "dedup/state_files.h"
 #include "io/file.h"
 
 static ksv_status grow(run_set *s, void *member, size_t count, size_t bytes,
@@ -98,12 +99,20 @@ static ksv_status run_wave(run_set *s, const key_run *run, run_query *queries,
     KSV_TRY(file_read_many(fs, reads, pages, error));
     s->cost.pages_read += pages;
     run_page_reader reader = {.run = run, .page = s->page};
+    run_page_head head = {.kind = 0};
+    const uint8_t *page = NULL;
     for (size_t i = 0, at = 0; i < taken; i++) {
-        at += i > 0 && candidates[i].page != candidates[i - 1].page;
-        if (reads[at].got_bytes < page_bytes)
-            return error_set_at(error, KSV_ERROR_CORRUPT, NULL,
-                                reads[at].offset, "ends too early");
-        KSV_TRY(key_run_search(&reader, candidates[i].page, reads[at].buffer,
+        if (page == NULL || candidates[i].page != head.number) {
+            page = reads[at].buffer;
+            if (reads[at++].got_bytes < page_bytes)
+                return error_set_at(
+                    error, KSV_ERROR_CORRUPT, NULL,
+                    run_page_offset(&run->info, candidates[i].page),
+                    "ends too early");
+            KSV_TRY(run_page_check(&run->info, candidates[i].page, page, &head,
+                                   error));
+        }
+        KSV_TRY(key_run_search(&reader, &head, page,
                                &queries[candidates[i].query], error));
     }
     s->cost.pages_read += reader.pages_read;
@@ -165,8 +174,8 @@ ksv_status run_set_query(run_set *s, run_query *queries, size_t count,
         memory_filter_probe(&run->filter, s->hashes, open, s->answers);
         ksv_status status = query_run(s, run, queries, open, error);
         if (status != KSV_OK) {
-            char name[RUN_NAME_BYTES];
-            run_set_name(run->number, name);
+            char name[STATE_NAME_BYTES];
+            state_file_name(STATE_RUN, run->number, name);
             error_add_path(error, name);
             return status;
         }

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "dedup/run_merge.h"
 #include "dedup/run_set_private.h"
+#include "dedup/state_files.h"
 #include "io/file.h"
 
 ksv_status run_set_open(const run_set_options *options, run_set **out,
@@ -41,7 +42,6 @@ void run_set_close(run_set *s)
     for (size_t i = 0; i < s->count; i++)
         key_run_close(s->runs[i]);
     memory_free(&a, s->runs, s->capacity * sizeof(*s->runs));
-    memory_free(&a, s->dropped, s->dropped_capacity * sizeof *s->dropped);
     memory_free(&a, s->hashes, s->query_capacity * sizeof *s->hashes);
     memory_free(&a, s->answers, s->query_capacity * sizeof *s->answers);
     memory_free(&a, s->numbers, s->query_capacity * sizeof *s->numbers);
@@ -52,26 +52,16 @@ void run_set_close(run_set *s)
     memory_free(&a, s, sizeof *s);
 }
 
-void run_set_name(uint64_t number, char name[RUN_NAME_BYTES])
-{
-    static const char digits[] = "0123456789abcdef";
-    for (unsigned i = 0; i < 16; i++)
-        name[i] = digits[number >> (60 - 4 * i) & 15];
-    memcpy(name + 16, ".run", 5);
-}
-
 static ksv_status path_of(const run_set *s, uint64_t number, char **path,
                           ksv_error *error)
 {
-    char name[RUN_NAME_BYTES];
     *path = NULL;
     if (s->directory == NULL)
         return error_set(error, KSV_ERROR_ARGUMENT, NULL,
                          "more keys than fit in memory, and no directory to "
                          "put them");
-    run_set_name(number, name);
-    *path = path_join(&s->allocator, s->directory, name);
-    return *path != NULL ? KSV_OK : error_set_memory(error);
+    return state_file_path(s->directory, STATE_RUN, number, &s->allocator, path,
+                           error);
 }
 
 /* Takes over `run`, closed on failure. */
@@ -110,42 +100,14 @@ ksv_status run_set_adopt(run_set *s, uint64_t number, ksv_error *error)
     return status;
 }
 
-static ksv_status note_dropped(run_set *s, uint64_t number, ksv_error *error)
-{
-    void *items = s->dropped;
-    ksv_status status =
-        memory_grow(&s->allocator, &items, &s->dropped_capacity,
-                    s->dropped_count + 1, sizeof *s->dropped, error);
-    s->dropped = items;
-    KSV_TRY(status);
-    s->dropped[s->dropped_count++] = number;
-    return KSV_OK;
-}
-
-/* A file that cannot be noted stays; whoever opens the state removes it. */
 static void drop(run_set *s, size_t index)
 {
     key_run *run = s->runs[index];
-    if (s->options.is_kept)
-        (void)note_dropped(s, run->number, NULL);
     key_run_close(run);
     s->count--;
     memmove(s->runs + index, s->runs + index + 1,
             (s->count - index) * sizeof(*s->runs));
     s->has_changed = true;
-}
-
-void run_set_forget_dropped(run_set *s)
-{
-    for (size_t i = 0; i < s->dropped_count; i++) {
-        char *path;
-        if (path_of(s, s->dropped[i], &path, NULL) != KSV_OK)
-            continue;
-        (void)s->options.fs->remove(s->options.fs->ctx, path, NULL);
-        memory_free_string(&s->allocator, path);
-    }
-    s->dropped_count = 0;
-    s->has_changed = false;
 }
 
 static int64_t forgotten_ms(const run_set *s, int64_t now_ms)
@@ -289,6 +251,11 @@ const key_run *run_set_get(const run_set *s, size_t index)
 bool run_set_has_changed(const run_set *s)
 {
     return s->has_changed;
+}
+
+void run_set_accept(run_set *s)
+{
+    s->has_changed = false;
 }
 
 void run_set_get_cost(const run_set *s, run_set_cost *cost)

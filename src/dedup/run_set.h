@@ -13,8 +13,8 @@
 typedef struct run_set_options {
     const ksv_file_system *fs;
     const char *directory; /* for the runs; copied; NULL: there can be none */
-    /* Files have names that stay, are synced, and those of dropped runs are
-     * kept until run_set_forget_dropped(). Otherwise nothing is left. */
+    /* Files are synced, and stay when their runs were dropped: who keeps a
+     * state removes them. Otherwise nothing is left. */
     bool is_kept;
     ksv_hasher hasher;
     uint64_t memory_bytes; /* for filters, fences and merging */
@@ -31,10 +31,6 @@ ksv_status run_set_open(const run_set_options *options, run_set **out,
                         ksv_error *error);
 /* NULL is allowed. */
 void run_set_close(run_set *set);
-
-/* "0000000000000007.run" */
-#define RUN_NAME_BYTES 32
-void run_set_name(uint64_t number, char name[RUN_NAME_BYTES]);
 
 /* Takes a run that is there already. */
 ksv_status run_set_adopt(run_set *set, uint64_t number, ksv_error *error);
@@ -54,10 +50,9 @@ void run_set_expire(run_set *set, int64_t now_ms);
 size_t run_set_count(const run_set *set);
 const key_run *run_set_get(const run_set *set, size_t index);
 
-/* Whether runs were added or dropped since run_set_forget_dropped(). */
+/* Whether runs were added or dropped since run_set_accept(). */
 bool run_set_has_changed(const run_set *set);
-/* The state without the dropped runs is safe: removes their files. */
-void run_set_forget_dropped(run_set *set);
+void run_set_accept(run_set *set);
 
 /* What it took so far. */
 typedef struct run_set_cost {

@@ -24,10 +24,6 @@ struct run_set {
     key_run **runs;
     size_t count;
     size_t capacity;
-    /* Numbers of files that are not needed once the state is safe. */
-    uint64_t *dropped;
-    size_t dropped_count;
-    size_t dropped_capacity;
     bool has_changed;
     run_set_cost cost;
     /* For queries: */

@@ -8,6 +8,7 @@
 #include "filter/bloom_block.h"
 #include "filter/bloom_classic.h"
 #include "filter/filter_format.h"
+#include "io/large_pages.h"
 
 /* Probes of a textbook filter that are asked for ahead: most absent keys end
  * within them. */
@@ -58,6 +59,7 @@ ksv_status ksv_filter_builder_open(const ksv_filter_options *options,
         return status;
     }
     b->data = b->blocks.data;
+    large_pages_ask(b->data, b->data_bytes);
     filter_memory_clear(&b->blocks);
     *builder = b;
     return KSV_OK;

@@ -223,6 +223,13 @@ static ksv_status refuse_utf16(const record_reader *r, ksv_error *error)
                         h[0], h[1]);
 }
 
+/* Whether a byte order mark may begin so: a short record of a slow pipe must
+ * not wait for the next one. */
+static bool may_be_mark(uint8_t first)
+{
+    return first == BYTE_ORDER_MARK[0] || first == 0xff || first == 0xfe;
+}
+
 /* Looks at the first bytes of the content; `*ready` when there are enough of
  * them, and the window then begins behind a byte order mark. */
 static ksv_status read_head(record_reader *r, bool *ready, ksv_error *error)
@@ -237,7 +244,8 @@ static ksv_status read_head(record_reader *r, bool *ready, ksv_error *error)
     if (taken > 0)
         memcpy(r->head + before, r->fed, taken);
     r->head_bytes += taken;
-    *ready = r->head_bytes == READER_HEAD_BYTES || r->fed_last;
+    *ready = r->head_bytes == READER_HEAD_BYTES || r->fed_last ||
+             (r->head_bytes > 0 && !may_be_mark(r->head[0]));
     KSV_TRY(refuse_utf16(r, error));
     if (!*ready) {
         r->fed_offset += taken;

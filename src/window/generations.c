@@ -19,6 +19,7 @@ struct generations {
     size_t count;
     generation items[GENERATIONS_MAX];
     memory_filter spare; /* of a generation that was dropped */
+    uint64_t begun;
     uint64_t changes;
     double worst_rate;
     uint64_t hashes[GENERATIONS_BATCH];
@@ -80,14 +81,13 @@ void generations_close(generations *g)
     memory_free(&a, g, sizeof *g);
 }
 
-ksv_status generations_add(generations *g, uint64_t number, generation **added,
-                           ksv_error *error)
+ksv_status generations_add(generations *g, generation **added, ksv_error *error)
 {
     *added = NULL;
     if (g->count == GENERATIONS_MAX)
         return error_set(error, KSV_ERROR_CORRUPT, NULL,
                          "there are more than %d generations", GENERATIONS_MAX);
-    generation fresh = {.number = number};
+    generation fresh = {.keys = 0};
     if (g->spare.blocks > 0) {
         fresh.filter = g->spare;
         g->spare = (memory_filter){.blocks = 0};
@@ -152,9 +152,10 @@ static ksv_status prepare(generations *g, int64_t now_ms, ksv_error *error)
     if (open != NULL && !has_to_close(g, open, now_ms))
         return KSV_OK;
     note_rate(g);
-    KSV_TRY(generations_add(g, (*g->options.next_number)++, &open, error));
+    KSV_TRY(generations_add(g, &open, error));
     open->first_ms = now_ms;
     open->newest_ms = now_ms;
+    g->begun++;
     g->changes++;
     return KSV_OK;
 }
@@ -201,6 +202,7 @@ static void decide_together(generations *g, const window_item *items,
         memory_filter_add(&open->filter, g->hashes[i]);
         fresh[g->numbers[i]] = true;
         open->keys++;
+        open->is_stored = false;
     }
     open->newest_ms = items[count - 1].time_ms;
 }
@@ -224,6 +226,7 @@ ksv_status generations_note(generations *g, const window_item *item,
     generation *open = open_generation(g);
     open->keys += !memory_filter_may_contain(&open->filter, item->hash);
     memory_filter_add(&open->filter, item->hash);
+    open->is_stored = false;
     if (item->time_ms > open->newest_ms)
         open->newest_ms = item->time_ms;
     return KSV_OK;
@@ -237,6 +240,11 @@ size_t generations_count(const generations *g)
 generation *generations_get(generations *g, size_t index)
 {
     return &g->items[index];
+}
+
+uint64_t generations_begun(const generations *g)
+{
+    return g->begun;
 }
 
 uint64_t generations_changes(const generations *g)

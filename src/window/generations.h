@@ -14,12 +14,15 @@
 /* A filter with what was passed from its first time to its newest. All but the
  * last of them are closed. */
 typedef struct generation {
-    uint64_t number; /* rising; names its file */
     int64_t first_ms;
     int64_t newest_ms;
     uint64_t keys; /* added */
     memory_filter filter;
-    bool is_stored; /* for those who keep a state: its file is whole */
+    /* For those who keep a state: the file that has the first `file_keys` of
+     * the keys, 0 for none, and whether those are all. */
+    uint64_t file_number;
+    uint64_t file_keys;
+    bool is_stored;
 } generation;
 
 typedef struct generations_options {
@@ -27,7 +30,6 @@ typedef struct generations_options {
     unsigned slices;        /* closed generations that cover a window */
     uint64_t expected_keys; /* in a window, or in all */
     double fpr;             /* of all generations together */
-    uint64_t *next_number;  /* borrowed */
     const ksv_allocator *allocator;
 } generations_options;
 
@@ -68,10 +70,11 @@ ksv_status generations_note(generations *g, const window_item *item,
 size_t generations_count(const generations *g);
 generation *generations_get(generations *g, size_t index);
 /* Adds one as the newest, with an empty filter of the shape that all have. */
-ksv_status generations_add(generations *g, uint64_t number, generation **added,
+ksv_status generations_add(generations *g, generation **added,
                            ksv_error *error);
 
-/* Times that a generation was closed or dropped. */
+/* How many generations were begun, and begun or dropped, so far. */
+uint64_t generations_begun(const generations *g);
 uint64_t generations_changes(const generations *g);
 
 /* Shape of the filters, and the keys that they are sized for. */

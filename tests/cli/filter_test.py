@@ -126,6 +126,13 @@ def test_many_keys():
         result = call("filter", "test", name, stdin=absent)
         wrong = result.out.count(b"\n") / (2 * count)
         check(wrong < 0.012, f"rate of {name}: {wrong}")
+    for words, stdin in ((["few"], b""), ([], keys(*range(1000)))):
+        write("few", keys(*range(1000)))
+        create("few.ksf", "--memory", "1K", "--fpr", "0.01", *words,
+               stdin=stdin)
+        facts = info("few.ksf")
+        check(facts["bits"] < 12000 and facts["measured_fpr"] < 0.012,
+              "little memory, but all keys at once", facts)
     result = create("full", "--memory", "64K", stdin=text,
                     err=b"warning: full holds about 1")
     expect("all there", call("filter", "test", "-q", "full", stdin=text))

@@ -15,6 +15,8 @@ VALUES = {
     "quote": "none", "escape": "double", "record-end": "lf",
     "expect": "5", "bits": "99", "hashes": "3", "like": "f", "output": "g",
     "record-size": "4", "prefix": "a", "range": "a..b", "index": "ix",
+    "window": "1h", "time-field": "ts", "generations": "4", "state": "st",
+    "checkpoint": "5s", "temp-dir": "/tmp",
     "watch-pattern": "*.csv", "wait": "1",
 }
 OPTION = re.compile(r"^  (?:-(\w), |    )--([a-z-]+)(?: (\S+))?(?:  .*)?$")
@@ -64,7 +66,7 @@ def check_verb(verb):
 
 overview = expect("help", call("help")).out
 check_shape("help", overview, 24)
-for verb_name in VERBS:
+for verb_name in VERBS + ["dedup"]:
     check(b"\n  " + verb_name.encode() + b" " in overview,
           f"help lacks {verb_name}")
     check_verb(verb_name)

@@ -313,6 +313,9 @@ static size_t check_trial(trial *t, const ksv_file_system *fs,
     for (size_t i = 0; i < 3; i++) {
         t->threads = 1 + (unsigned)pick(t, THREADS);
         t->chunk_bytes = 1 + pick(t, one_in(t, 2) ? 64 : 700);
+        /* Chunks of whole blocks are split in another way. */
+        if (one_in(t, 2))
+            t->chunk_bytes = 64 * (1 + pick(t, 8));
         outcome many;
         run(t, fs, spec, pool, strict_offset, &many);
         compare(t, &one, &many);
