@@ -36,10 +36,11 @@ ksv_status watch_list_check(const catalog_parameters *parameters,
     size_t at = 0;
     watch_entry entry;
     path_pattern parsed;
-    while (watch_list_next(parameters, &at, &entry))
-        if (path_pattern_parse(&parsed, entry.pattern) != NULL)
-            break;
-    if (at == parameters->watch_bytes)
+    bool is_good = true;
+    while (is_good && at < parameters->watch_bytes)
+        is_good = watch_list_next(parameters, &at, &entry) &&
+                  path_pattern_parse(&parsed, entry.pattern) == NULL;
+    if (is_good)
         return KSV_OK;
     error_set(error, KSV_ERROR_CORRUPT, NULL,
               "the patterns of the index are malformed");

@@ -11,7 +11,8 @@ void segment_data_error(const catalog_file *file, ksv_error *error)
 {
     if (error == NULL)
         return;
-    /* Damage of the access points has their path in it. */
+    /* Damage of the access points has their path in it. An update does not read
+     * what is there with the right size. */
     if (error->status == KSV_ERROR_CORRUPT)
         error_add_remedy(error, KSV_REMEDY_BUILD);
     else

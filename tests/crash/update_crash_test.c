@@ -21,6 +21,7 @@
 #include "support/data_set.h"
 #include "support/index_check.h"
 #include "support/index_copy.h"
+#include "support/pace.h"
 #include "support/write_faults.h"
 
 typedef struct crash_case {
@@ -208,12 +209,12 @@ static void try_all(write_fault fault, int error_number)
     make_case(&c);
     size_t entries = clean_update(&c);
     bool was_stale = false;
-    long at = 0;
-    int result = 0;
-    while (result < EXIT_UNHARMED) {
-        at++;
+    long at = 1;
+    for (int result = 0; result < EXIT_UNHARMED; at += PACE_STEP) {
         index_copy_restore(&c.before, c.directory);
         result = update_with_fault(&c, fault, at, error_number);
+        if (result > EXIT_UNHARMED)
+            fail_msg("an update that nothing happened to fails");
         if (result == EXIT_SILENT)
             fail_msg("operation %ld: an error without a text", at);
         bool is_stale;
@@ -225,7 +226,6 @@ static void try_all(write_fault fault, int error_number)
         was_stale = was_stale || is_stale;
         check_next_update(&c, at, entries);
     }
-    assert_int_equal(result, EXIT_UNHARMED + EXIT_DONE);
     assert_true(was_stale);
     assert_true(at > 30);
     end_case(&c);
