@@ -177,7 +177,7 @@ static void test_killed(void **state)
     crash_case c;
     make_case(&c);
     uint64_t at = 1;
-    for (;; at++) {
+    for (;; at += PACE_STEP) {
         reset(&c);
         c.faults.plan =
             (fault_plan){.operations = FAULT_CHANGES, .at = at, .kill = true};
@@ -198,7 +198,7 @@ static void fail_everywhere(int os_errno, bool partial, bool and_later)
     make_case(&c);
     uint64_t at = 1;
     bool failed_after_commit = false;
-    for (;; at++) {
+    for (;; at += PACE_STEP) {
         reset(&c);
         c.faults.plan = (fault_plan){.operations = FAULT_CHANGES,
                                      .at = at,
@@ -266,7 +266,7 @@ static void test_power_is_lost(void **state)
     make_case(&c);
     char keep[TEMP_DIR_PATH_BYTES];
     temp_dir_path(&c.set.dir, "lost", keep);
-    for (uint64_t at = 1;; at++) {
+    for (uint64_t at = 1;; at += PACE_STEP) {
         shell("rm -rf %s && mkdir %s", keep, keep);
         reset(&c);
         fault_file_system_track(&c.faults, keep);

@@ -16,6 +16,7 @@
 
 #include "build/tier_merge.h"
 #include "support/fault_file_system.h"
+#include "support/pace.h"
 #include "support/temp_dir.h"
 
 #define MOST_FILES 300
@@ -408,7 +409,7 @@ static void test_very_many_files_and_loss_of_power(void **state)
     fault_file_system_open(&faults, fs);
     /* Close to the end each step counts: there lie syncs and the commit. */
     int code = FAULT_EXIT_CODE;
-    for (uint64_t at = 1; code != 0; at += at < 510 ? 73 : 1) {
+    for (uint64_t at = 1; code != 0; at += at < 510 ? 73 : PACE_STEP) {
         char command[2 * TEMP_DIR_PATH_BYTES];
         snprintf(command, sizeof command, "rm -rf '%s' && mkdir '%s'", keep,
                  keep);
