@@ -117,8 +117,8 @@ bool build_request_take(build_request *request, command_line *cli, int id,
         return true;
     case BUILD_PROGRESS:
         return take_progress(request, cli, value);
-    case BUILD_APPEND_ONLY:
-        options->append_only = true;
+    case BUILD_COMPARE_GROWN:
+        options->compare_grown = true;
         return true;
     case BUILD_WAIT:
         return take_wait(options, cli, value);

@@ -33,7 +33,7 @@ enum {
     BUILD_PROGRESS,
     BUILD_WAIT,
     BUILD_NO_MERGE,
-    BUILD_APPEND_ONLY
+    BUILD_COMPARE_GROWN
 };
 
 /* The options that both verbs have, for their tables. */
@@ -54,8 +54,8 @@ enum {
         {'0', "null", NULL, "the names in FILE end with NUL"},              \
         {BUILD_PROGRESS, "progress", "WHEN",                                \
          "auto (default: on a terminal), always, never"},                   \
-        {BUILD_APPEND_ONLY, "append-only", NULL,                            \
-         "believe that files have only grown"},                             \
+        {BUILD_COMPARE_GROWN, "compare-grown", NULL,                        \
+         "read grown files whole, not samples"},                            \
         {BUILD_WAIT, "wait", "[SECONDS]",                                   \
          "until another build has ended, not fail"},                        \
     {                                                                       \

@@ -64,11 +64,12 @@ typedef struct ksv_build_options {
     bool ignore_trailing_garbage; /* after the last gzip member */
     bool keep_missing;            /* update: vanished files stay */
     bool no_merge;                /* segments stay as they were written */
-    /* The caller promises that data files which have grown are otherwise as
-     * they were: then only samples of what was there before are looked at.
-     * Without it all of that is read and compared, before what is new is
-     * indexed. */
-    bool append_only;
+    /* Of a data file that has grown, all that was there before is read and
+     * compared before what is new is indexed. Without it the samples of its
+     * fingerprint decide whether it is otherwise as it was: a record that was
+     * changed in place between them is found by ksv_verify() with `data`, and
+     * by the next build with this. */
+    bool compare_grown;
     /* Patterns of data files as the user gave them, kept in the index: files
      * that match now are indexed, files that match later by ksv_update()
      * without files. In a name '*' stands for any bytes, '?' for one, "[a-z]"

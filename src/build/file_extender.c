@@ -265,7 +265,7 @@ static ksv_status find_out(extension *x, bool *is_possible, ksv_error *error)
         x->grown.info.size_bytes <= before->size_bytes)
         return KSV_OK;
     bool is_same;
-    KSV_TRY(grown_file_is_same(&x->grown, x->builder->options->append_only,
+    KSV_TRY(grown_file_is_same(&x->grown, !x->builder->options->compare_grown,
                                &is_same, error));
     if (!is_same)
         return KSV_OK;

@@ -38,7 +38,6 @@ static void choose_options(const crash_case *c, ksv_format_options *format,
     data_set_format(&c->set, format);
     ksv_build_options_init(options);
     options->format = format;
-    options->append_only = true;
 }
 
 static void make_case(crash_case *c)

@@ -54,9 +54,9 @@ static void append_text(index_fixture *f, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-static ksv_status update(index_fixture *f, bool append_only)
+static ksv_status update(index_fixture *f, bool by_samples)
 {
-    f->options.append_only = append_only;
+    f->options.compare_grown = !by_samples;
     return ksv_update(f->directory, NULL, 0, &f->options, &f->report,
                       &f->error);
 }
@@ -102,7 +102,7 @@ static void test_bytes_read(void **state)
                         "key00610000,something 00610000\n");
     assert_string_equal(index_fixture_get(f, "key00632768"), "");
     assert_int_equal(count_extents(f), 2);
-    /* Without the promise everything is read, but once. */
+    /* When all is compared everything is read, but once. */
     counting_file_system_reset(&counting);
     append_rows(f, rows + more_rows, 1);
     uint64_t size = (uint64_t)(rows + more_rows) * ROW_BYTES;
@@ -142,9 +142,9 @@ static void test_change_before_growth(void **state)
     assert_int_equal(verify_data(f), KSV_OK);
 }
 
-/* Whoever promises what is not so is told by verify, and by the next update
- * that was promised nothing. */
-static void test_broken_promise(void **state)
+/* A change that no sample shows is told by verify, and by the next update that
+ * compares everything. */
+static void test_change_between_samples(void **state)
 {
     index_fixture *f = *state;
     append_rows(f, 0, 40000);
@@ -267,7 +267,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_bytes_read),
         TEST(test_change_before_growth),
-        TEST(test_broken_promise),
+        TEST(test_change_between_samples),
         TEST(test_last_record_grows),
         TEST(test_unique_across_extents),
         TEST(test_few_extents),
