@@ -31,14 +31,20 @@ static int compare_files(const void *a, const void *b)
     return (left->number > right->number) - (left->number < right->number);
 }
 
-void build_plan_finish(build_plan *plan)
+/* What is needed only while files are added. */
+static void close_helpers(build_plan *plan)
 {
-    if (plan->is_started && plan->count > 1)
-        qsort(plan->files, plan->count, sizeof *plan->files, compare_files);
     plan->is_started = false;
     path_table_close(&plan->paths);
     path_table_close(&plan->known);
     sidecar_health_close(&plan->health);
+}
+
+void build_plan_finish(build_plan *plan)
+{
+    if (plan->is_started && plan->count > 1)
+        qsort(plan->files, plan->count, sizeof *plan->files, compare_files);
+    close_helpers(plan);
 }
 
 static void release_file(const ksv_allocator *a, planned_file *file)
@@ -57,7 +63,7 @@ void build_plan_release(build_plan *plan)
         release_file(plan->allocator, &plan->files[i]);
     memory_free(plan->allocator, plan->files,
                 plan->capacity * sizeof *plan->files);
-    build_plan_finish(plan);
+    close_helpers(plan);
     build_plan_init(plan, plan->allocator);
 }
 
