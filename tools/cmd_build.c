@@ -94,14 +94,13 @@ static bool parse(build_request *request, format_arguments *format,
 static bool find_index(const command_line *cli, ksv_format *format)
 {
     ksv_index *index;
-    ksv_index_info info;
     *format = KSV_FORMAT_NONE;
     ksv_status status =
         ksv_index_open(cli->index_directory, NULL, &index, NULL);
-    if (status == KSV_OK && ksv_index_get_info(index, &info, NULL) == KSV_OK)
-        *format = info.format;
-    if (status == KSV_OK)
+    if (status == KSV_OK) {
+        *format = ksv_index_format(index);
         ksv_index_close(index);
+    }
     return status != KSV_ERROR_NO_INDEX;
 }
 

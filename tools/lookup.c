@@ -115,14 +115,8 @@ static bool check_request(command_line *cli, const lookup_request *request)
 /* The hash organisation keeps no keys, hence no order of keys. */
 static int refuse_ordered(key_lookup *lookup)
 {
-    ksv_error error = {.byte_offset = KSV_NO_OFFSET};
-    ksv_index_info info;
     const char *option = lookup->request->ordered_option;
-    if (ksv_index_get_info(lookup->index, &info, &error) != KSV_OK) {
-        message_error(&error, lookup->cli->index_hint);
-        return 2;
-    }
-    if (info.organisation == KSV_ORGANISATION_HASH)
+    if (ksv_index_organisation(lookup->index) == KSV_ORGANISATION_HASH)
         message_hint("Build one: keysieve build --organisation sorted -i "
                      "OTHER_DIR -k KEY FILE...",
                      "%s needs an index with the organisation sorted or btree, "

@@ -214,6 +214,11 @@ typedef bool (*ksv_pattern_fn)(void *ctx, const char *pattern);
 KSV_API KSV_CHECK_RESULT ksv_status ksv_index_watch_patterns(
     ksv_index *index, ksv_pattern_fn visit, void *ctx, ksv_error *error);
 
+/* The format and the organisation of an index: nothing but its catalog is
+ * looked at, so that this costs nothing, and cannot fail. Thread-safe. */
+KSV_API ksv_format ksv_index_format(ksv_index *index);
+KSV_API ksv_organisation ksv_index_organisation(ksv_index *index);
+
 /* Fills `*info`; what it points to lives as long as the index. Asks the file
  * system for the state of every data file. One thread at a time. */
 KSV_API KSV_CHECK_RESULT ksv_status ksv_index_get_info(ksv_index *index,

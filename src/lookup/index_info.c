@@ -133,6 +133,23 @@ ksv_status ksv_index_get_info(ksv_index *index, ksv_index_info *info,
     return fill_info(shared->snapshot, files, info, error);
 }
 
+ksv_format ksv_index_format(ksv_index *index)
+{
+    shared_snapshot *shared = index_acquire(index);
+    ksv_format format = shared->snapshot->spec->format;
+    index_release(index, shared);
+    return format;
+}
+
+ksv_organisation ksv_index_organisation(ksv_index *index)
+{
+    shared_snapshot *shared = index_acquire(index);
+    ksv_organisation organisation =
+        shared->snapshot->state.parameters.organisation;
+    index_release(index, shared);
+    return organisation;
+}
+
 /* The header line lies in the first file that has one. */
 static ksv_status read_header(index_snapshot *s, void *buffer,
                               size_t capacity_bytes, uint64_t *length,

@@ -142,6 +142,8 @@ static void test_header_and_info(void **state)
     assert_memory_equal(header, "id,v", 4);
     ksv_index_info info;
     assert_int_equal(ksv_index_get_info(index, &info, NULL), KSV_OK);
+    assert_int_equal(ksv_index_format(index), KSV_FORMAT_CSV);
+    assert_int_equal(ksv_index_organisation(index), KSV_ORGANISATION_HASH);
     assert_int_equal(info.records, 5);
     assert_int_equal(info.distinct_keys, 3);
     assert_int_equal(info.file_count, 2);
