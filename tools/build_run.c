@@ -23,16 +23,6 @@ void build_request_close(build_request *request)
     byte_buffer_free(&request->names);
 }
 
-static bool take_choice(command_line *cli, const char *option,
-                        const char *value, const char *names, bool *is_second)
-{
-    int choice;
-    if (!cli_parse_choice(cli, option, value, names, &choice))
-        return false;
-    *is_second = choice == 1;
-    return true;
-}
-
 static bool take_threads(ksv_build_options *options, command_line *cli,
                          const char *value)
 {
@@ -92,11 +82,11 @@ bool build_request_take(build_request *request, command_line *cli, int id,
     *is_taken = true;
     switch (id) {
     case BUILD_BAD_RECORDS:
-        return take_choice(cli, "--bad-records", value, "fail,skip",
-                           &options->skip_bad_records);
+        return cli_parse_switch(cli, "--bad-records", value, "fail,skip",
+                                &options->skip_bad_records);
     case BUILD_TRAILING_GARBAGE:
-        return take_choice(cli, "--trailing-garbage", value, "fail,ignore",
-                           &options->ignore_trailing_garbage);
+        return cli_parse_switch(cli, "--trailing-garbage", value, "fail,ignore",
+                                &options->ignore_trailing_garbage);
     case BUILD_STRICT:
         options->strict = true;
         return true;

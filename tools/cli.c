@@ -291,3 +291,22 @@ bool cli_parse_choice(command_line *cli, const char *option, const char *value,
     }
     return cli_fail(cli, "%s is one of %s, not '%s'", option, names, value);
 }
+
+bool cli_parse_switch(command_line *cli, const char *option, const char *value,
+                      const char *names, bool *is_second)
+{
+    int choice;
+    if (!cli_parse_choice(cli, option, value, names, &choice))
+        return false;
+    *is_second = choice == 1;
+    return true;
+}
+
+bool cli_parse_hash(command_line *cli, const char *value, ksv_hash_kind *hash)
+{
+    bool is_siphash;
+    if (!cli_parse_switch(cli, "--hash", value, "xxh3,siphash", &is_siphash))
+        return false;
+    *hash = is_siphash ? KSV_HASH_SIPHASH : KSV_HASH_XXH3;
+    return true;
+}

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <keysieve/hash.h>
+
 #include "output.h"
 
 typedef struct cli_option {
@@ -95,6 +97,11 @@ bool cli_parse_rate(command_line *cli, const char *option, const char *value,
  * `value` is, from 0. */
 bool cli_parse_choice(command_line *cli, const char *option, const char *value,
                       const char *names, int *choice);
+/* The same of two names: whether `value` is the second. */
+bool cli_parse_switch(command_line *cli, const char *option, const char *value,
+                      const char *names, bool *is_second);
+/* The value of --hash. */
+bool cli_parse_hash(command_line *cli, const char *value, ksv_hash_kind *hash);
 
 /* Prints the help of a verb. */
 void cli_print_help(const cli_verb *verb, output *out);

@@ -52,10 +52,7 @@ static bool take_own(build_request *request, command_line *cli, int id,
         options->forget_watch_patterns = true;
         return true;
     default:
-        if (!cli_parse_choice(cli, "--hash", value, "xxh3,siphash", &choice))
-            return false;
-        options->hash = choice == 0 ? KSV_HASH_XXH3 : KSV_HASH_SIPHASH;
-        return true;
+        return cli_parse_hash(cli, value, &options->hash);
     }
 }
 

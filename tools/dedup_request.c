@@ -26,18 +26,19 @@ static bool parse_duration(const char *value, uint64_t *ms)
     static const struct {
         const char *name;
         uint64_t ms;
-    } units[] = {{"ms", 1},        {"s", 1000},     {"m", 60000},
-                 {"h", 3600000},   {"d", 86400000}, {"w", 604800000},
-                 {"", UINT64_C(0)}};
+    } units[] = {{"ms", 1},      {"s", 1000},     {"m", 60000},
+                 {"h", 3600000}, {"d", 86400000}, {"w", 604800000}};
     char *end;
     if (value[0] < '0' || value[0] > '9')
         return false;
     uint64_t number = strtoull(value, &end, 10);
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (strcmp(units[i].name, end) != 0 || units[i].ms == 0)
+        if (strcmp(units[i].name, end) != 0)
             continue;
+        if (number == 0 || number > 100 * YEAR_MS / units[i].ms)
+            return false;
         *ms = number * units[i].ms;
-        return number > 0 && number <= 100 * YEAR_MS / units[i].ms;
+        return true;
     }
     return false;
 }
@@ -69,11 +70,10 @@ static bool take_checkpoint(dedup_request *request, command_line *cli,
         if (length > 0 && length < sizeof part) {
             memcpy(part, next, length);
             part[length] = '\0';
-            if (!parse_duration(part, &stream->checkpoint_ms) &&
-                part[0] >= '1' && part[0] <= '9')
-                stream->checkpoint_records = strtoull(part, &end, 10);
-            else if (stream->checkpoint_ms > 0)
+            if (parse_duration(part, &stream->checkpoint_ms))
                 end = part + length;
+            else if (part[0] >= '1' && part[0] <= '9')
+                stream->checkpoint_records = strtoull(part, &end, 10);
         }
         if (length == 0 || end != part + length)
             return cli_fail(cli,
@@ -82,16 +82,6 @@ static bool take_checkpoint(dedup_request *request, command_line *cli,
                             value);
         next = next[length] == ',' ? next + length + 1 : NULL;
     }
-    return true;
-}
-
-static bool take_choice(command_line *cli, const char *option,
-                        const char *value, const char *names, bool *is_second)
-{
-    int choice;
-    if (!cli_parse_choice(cli, option, value, names, &choice))
-        return false;
-    *is_second = choice == 1;
     return true;
 }
 
@@ -116,16 +106,6 @@ static bool take_size(dedup_request *request, command_line *cli, int id,
     }
 }
 
-static bool take_hash(dedup_request *request, command_line *cli,
-                      const char *value)
-{
-    bool is_siphash;
-    if (!take_choice(cli, "--hash", value, "xxh3,siphash", &is_siphash))
-        return false;
-    request->options.hash = is_siphash ? KSV_HASH_SIPHASH : KSV_HASH_XXH3;
-    return true;
-}
-
 static bool take_own(dedup_request *request, command_line *cli, int id,
                      const char *value)
 {
@@ -147,16 +127,16 @@ static bool take_own(dedup_request *request, command_line *cli, int id,
     case DEDUP_CHECKPOINT:
         return take_checkpoint(request, cli, value);
     case DEDUP_HASH:
-        return take_hash(request, cli, value);
+        return cli_parse_hash(cli, value, &request->options.hash);
     case DEDUP_STRICT:
         request->stream.strict = true;
         return true;
     case DEDUP_BAD_RECORDS:
-        return take_choice(cli, "--bad-records", value, "fail,skip",
-                           &request->stream.skip_bad_records);
+        return cli_parse_switch(cli, "--bad-records", value, "fail,skip",
+                                &request->stream.skip_bad_records);
     case DEDUP_TRAILING_GARBAGE:
-        return take_choice(cli, "--trailing-garbage", value, "fail,ignore",
-                           &request->stream.ignore_trailing_garbage);
+        return cli_parse_switch(cli, "--trailing-garbage", value, "fail,ignore",
+                                &request->stream.ignore_trailing_garbage);
     default: /* arguments, and what cli_next() takes itself */
         return true;
     }

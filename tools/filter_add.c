@@ -49,13 +49,8 @@ static int run_add(command_line *cli)
 {
     filter_request request;
     ksv_filter_builder *builder;
-    filter_request_init(&request);
-    if (!filter_take_options(cli, &request))
+    if (!filter_take_options(cli, &request) || !filter_check_file(cli))
         return cli->status;
-    if (cli->argument_count == 0) {
-        cli_fail(cli, "the filter's file is needed");
-        return cli->status;
-    }
     if (!filter_store_check(cli->arguments[0]) ||
         !filter_store_load(cli->arguments[0], &builder))
         return 2;
@@ -83,15 +78,10 @@ static bool merge_one(ksv_filter_builder *builder, const char *path)
  * union belongs to no index even when the parts do. */
 static bool merge_all(const command_line *cli, ksv_filter_builder **builder)
 {
-    ksv_filter_builder *first;
-    ksv_filter_info info;
+    ksv_filter_options options;
     *builder = NULL;
-    if (!filter_store_load(cli->arguments[0], &first))
-        return false;
-    ksv_filter_builder_get_info(first, &info);
-    ksv_filter_builder_close(first);
-    info.options.is_standalone = true;
-    bool good = filter_store_make(&info.options, builder);
+    bool good = filter_store_take_options(cli->arguments[0], &options) &&
+                filter_store_make(&options, builder);
     for (size_t i = 0; i < cli->argument_count && good; i++)
         good = merge_one(*builder, cli->arguments[i]);
     return good;
@@ -100,7 +90,6 @@ static bool merge_all(const command_line *cli, ksv_filter_builder **builder)
 static int run_merge(command_line *cli)
 {
     filter_request request;
-    filter_request_init(&request);
     if (!filter_take_options(cli, &request))
         return cli->status;
     if (request.output == NULL || request.output[0] == '\0') {

@@ -12,7 +12,7 @@
 #define DEFAULT_FPR 0.005
 #define DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
 
-void filter_request_init(filter_request *request)
+static void set_defaults(filter_request *request)
 {
     *request = (filter_request){.fpr = DEFAULT_FPR,
                                 .hash = KSV_HASH_XXH3,
@@ -48,16 +48,6 @@ static bool parse_expect(command_line *cli, const char *value,
                             &request->expect);
 }
 
-static bool parse_hash(command_line *cli, const char *value,
-                       filter_request *request)
-{
-    int choice;
-    if (!cli_parse_choice(cli, "--hash", value, "xxh3,siphash", &choice))
-        return false;
-    request->hash = choice == 0 ? KSV_HASH_XXH3 : KSV_HASH_SIPHASH;
-    return true;
-}
-
 static bool take_value(command_line *cli, int id, const char *value,
                        filter_request *request)
 {
@@ -74,7 +64,7 @@ static bool take_value(command_line *cli, int id, const char *value,
         return cli_parse_number(cli, "--hashes", value, 1, MOST_HASHES,
                                 &request->hashes);
     case FILTER_HASH:
-        return parse_hash(cli, value, request);
+        return cli_parse_hash(cli, value, &request->hash);
     case FILTER_MEMORY:
         return cli_parse_size(cli, "--memory", value, &request->memory_bytes);
     case FILTER_LIKE:
@@ -101,6 +91,7 @@ static bool take(command_line *cli, int id, const char *value,
 bool filter_take_options(command_line *cli, filter_request *request)
 {
     const char *value;
+    set_defaults(request);
     for (;;) {
         int id = cli_next(cli, &value);
         if (id == CLI_END)
@@ -110,6 +101,12 @@ bool filter_take_options(command_line *cli, filter_request *request)
         if (id != CLI_ARGUMENT && !take(cli, id, value, request))
             return false;
     }
+}
+
+bool filter_check_file(command_line *cli)
+{
+    return cli->argument_count > 0 ||
+           cli_fail(cli, "the filter's file is needed");
 }
 
 bool filter_check_request(command_line *cli, const filter_request *request)

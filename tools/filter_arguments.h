@@ -39,11 +39,12 @@ typedef struct filter_request {
     bool as_json;
 } filter_request;
 
-/* With the defaults. */
-void filter_request_init(filter_request *request);
-
-/* Takes the options and arguments of a verb; false as cli_fail(). */
+/* Takes the options and arguments of a verb, with the defaults of those that
+ * are not given; false as cli_fail(). */
 bool filter_take_options(command_line *cli, filter_request *request);
+
+/* False, after cli_fail(), unless there is an argument: the filter's file. */
+bool filter_check_file(command_line *cli);
 
 /* False, after cli_fail(), unless the options go together. */
 bool filter_check_request(command_line *cli, const filter_request *request);

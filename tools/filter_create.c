@@ -65,26 +65,13 @@ static bool read_random(uint8_t *key, size_t key_bytes)
     return good;
 }
 
-static bool take_options_of(const char *path, ksv_filter_options *options)
-{
-    ksv_filter_builder *other;
-    ksv_filter_info info;
-    if (!filter_store_load(path, &other))
-        return false;
-    ksv_filter_builder_get_info(other, &info);
-    ksv_filter_builder_close(other);
-    *options = info.options;
-    options->is_standalone = true;
-    return true;
-}
-
 /* All but the plan, unless that is known as well. */
 static bool choose_options(creation *c)
 {
     const filter_request *request = c->request;
     ksv_filter_options_init(&c->options);
     if (request->like != NULL)
-        return take_options_of(request->like, &c->options);
+        return filter_store_take_options(request->like, &c->options);
     c->options.hasher.kind = request->hash;
     if (request->hash == KSV_HASH_SIPHASH &&
         !read_random(c->options.hasher.key, sizeof c->options.hasher.key))
@@ -274,7 +261,6 @@ static int run_opened(creation *c)
 static int run(command_line *cli)
 {
     filter_request request;
-    filter_request_init(&request);
     if (!filter_take_options(cli, &request) ||
         !filter_check_request(cli, &request))
         return cli->status;

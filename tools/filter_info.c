@@ -6,6 +6,7 @@
 #include "filter_arguments.h"
 #include "filter_commands.h"
 #include "filter_store.h"
+#include "index_access.h"
 #include "json.h"
 #include "text.h"
 
@@ -88,11 +89,6 @@ static const char *kind_name(const ksv_filter_plan *plan)
     return plan->kind == KSV_FILTER_CLASSIC ? "classic" : "blocked";
 }
 
-static const char *hash_name(const ksv_filter_options *o)
-{
-    return o->hasher.kind == KSV_HASH_SIPHASH ? "siphash" : "xxh3";
-}
-
 static void add_rate(output *out, bool is_first, const char *name, double rate)
 {
     char text[TEXT_SHORT_BYTES];
@@ -108,7 +104,7 @@ static void print_info_json(output *out, const filter_facts *facts)
     json_add_number(out, false, "bits", o->plan.bits);
     json_add_number(out, false, "bytes", facts->info.file_bytes);
     json_add_number(out, false, "hash_functions", o->plan.hash_functions);
-    json_add_text(out, false, "hash", hash_name(o));
+    json_add_text(out, false, "hash", index_access_hash_name(o->hasher.kind));
     json_add_number(out, false, "hash_bits", o->hash_bits);
     json_add_number(out, false, "keys", facts->info.keys);
     if (o->plan.fpr > 0) {
@@ -156,7 +152,8 @@ static void print_info(output *out, const filter_facts *facts)
         out, "size                 %" PRIu64 " bits, file of %s\n",
         o->plan.bits, text_format_size(size, (double)facts->info.file_bytes));
     output_add_format(out, "hash                 %s, %u bits, %u function%s\n",
-                      hash_name(o), o->hash_bits, o->plan.hash_functions,
+                      index_access_hash_name(o->hasher.kind), o->hash_bits,
+                      o->plan.hash_functions,
                       o->plan.hash_functions == 1 ? "" : "s");
     print_keys(out, facts);
     print_bar(out, facts->fill);
@@ -174,7 +171,6 @@ static int run_info(command_line *cli)
     filter_request request;
     ksv_filter_builder *builder;
     filter_facts facts;
-    filter_request_init(&request);
     if (!filter_take_options(cli, &request))
         return cli->status;
     if (cli->argument_count != 1) {
@@ -223,7 +219,6 @@ static int run_size(command_line *cli)
 {
     filter_request request;
     ksv_filter_plan plan;
-    filter_request_init(&request);
     if (!filter_take_options(cli, &request) || !cli_refuse_arguments(cli) ||
         !filter_check_request(cli, &request))
         return cli->status;

@@ -71,6 +71,19 @@ bool filter_store_load(const char *path, ksv_filter_builder **builder)
     return false;
 }
 
+bool filter_store_take_options(const char *path, ksv_filter_options *options)
+{
+    ksv_filter_builder *builder;
+    ksv_filter_info info;
+    if (!filter_store_load(path, &builder))
+        return false;
+    ksv_filter_builder_get_info(builder, &info);
+    ksv_filter_builder_close(builder);
+    *options = info.options;
+    options->is_standalone = true;
+    return true;
+}
+
 /* Whether there is a filter at `path` that belongs to an index. */
 static bool is_of_index(const char *path)
 {

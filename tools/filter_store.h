@@ -17,6 +17,10 @@ bool filter_store_make(const ksv_filter_options *options,
 /* Reads a whole filter. False after a message. */
 bool filter_store_load(const char *path, ksv_filter_builder **builder);
 
+/* The options of the filter in `path`, all of which is read and checked, for
+ * one of its own that belongs to no index. False after a message. */
+bool filter_store_take_options(const char *path, ksv_filter_options *options);
+
 /* False, after a message, when a filter must not be written to `path`: it is
  * no regular file, or the filter of an index. */
 bool filter_store_check(const char *path);

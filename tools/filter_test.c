@@ -39,6 +39,15 @@ static void print_batch(key_test *t)
     }
 }
 
+/* Errors of a file that was opened before may not name it. */
+static void tell_error(const char *path, const ksv_error *error)
+{
+    if (error->path[0] == '\0')
+        message_text("%s: %s", path, error->text);
+    else
+        message_error(error, NULL);
+}
+
 static bool test_batch(key_test *t)
 {
     ksv_error error = {.byte_offset = KSV_NO_OFFSET};
@@ -51,10 +60,7 @@ static bool test_batch(key_test *t)
     if (ksv_filter_may_contain_batch(t->filter, t->keys.hashes, count,
                                      t->answers, &error) != KSV_OK) {
         output_flush(t->cli->out);
-        if (error.path[0] == '\0')
-            message_text("%s: %s", t->cli->arguments[0], error.text);
-        else
-            message_error(&error, NULL);
+        tell_error(t->cli->arguments[0], &error);
         return false;
     }
     print_batch(t);
@@ -101,10 +107,8 @@ static int test_file(key_test *t, const char *path)
         KSV_OK) {
         status = test_opened(t);
         ksv_filter_close(t->filter);
-    } else if (error.path[0] == '\0') {
-        message_text("%s: %s", path, error.text);
     } else {
-        message_error(&error, NULL);
+        tell_error(path, &error);
     }
     return file->ops->close(file, NULL) == KSV_OK ? status : 2;
 }
@@ -112,13 +116,8 @@ static int test_file(key_test *t, const char *path)
 static int run(command_line *cli)
 {
     filter_request request;
-    filter_request_init(&request);
-    if (!filter_take_options(cli, &request))
+    if (!filter_take_options(cli, &request) || !filter_check_file(cli))
         return cli->status;
-    if (cli->argument_count == 0) {
-        cli_fail(cli, "the filter's file is needed");
-        return cli->status;
-    }
     key_test t = {.cli = cli, .request = &request};
     return test_file(&t, cli->arguments[0]);
 }

@@ -173,23 +173,29 @@ static int64_t stream_time(ksv_dedup *d, int64_t time_ms)
     return d->stream_ms;
 }
 
+static ksv_status decide_by_filters(ksv_dedup *d, size_t count, bool *fresh,
+                                    ksv_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        d->items[i] = (window_item){d->keys[i].hash, d->keys[i].time_ms};
+    return generations_decide(d->filters, d->items, count, fresh, error);
+}
+
 static ksv_status decide(ksv_dedup *d, const ksv_dedup_key *keys, size_t count,
                          bool *fresh, ksv_error *error)
 {
     for (size_t i = 0; i < count; i++) {
-        offered_key *key = &d->keys[i];
-        *key = (offered_key){
+        d->keys[i] = (offered_key){
             .key = keys[i].data,
             .key_bytes = keys[i].bytes,
             .hash = ksv_hash(&d->hasher, keys[i].data, keys[i].bytes),
             .time_ms = stream_time(d, keys[i].time_ms),
         };
-        d->items[i] = (window_item){key->hash, key->time_ms};
     }
     if (d->exact != NULL)
         KSV_TRY(exact_keys_decide(d->exact, d->keys, count, fresh, error));
     else
-        KSV_TRY(generations_decide(d->filters, d->items, count, fresh, error));
+        KSV_TRY(decide_by_filters(d, count, fresh, error));
     d->offered += count;
     for (size_t i = 0; i < count; i++)
         d->passed += fresh[i];

@@ -199,11 +199,6 @@ run_set *exact_keys_runs(exact_keys *e)
     return e->runs;
 }
 
-uint64_t exact_keys_recent(const exact_keys *e)
-{
-    return recent_keys_count(e->recent);
-}
-
 uint64_t exact_keys_memory_bytes(const exact_keys *e)
 {
     run_set_cost cost;

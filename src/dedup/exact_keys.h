@@ -42,7 +42,6 @@ ksv_status exact_keys_flush(exact_keys *exact, int64_t now_ms,
 uint64_t exact_keys_flushes(const exact_keys *exact);
 
 run_set *exact_keys_runs(exact_keys *exact);
-uint64_t exact_keys_recent(const exact_keys *exact);
 uint64_t exact_keys_memory_bytes(const exact_keys *exact);
 
 #endif

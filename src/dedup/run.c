@@ -24,20 +24,31 @@ static ksv_status read_ends(key_run *run, ksv_error *error)
     return run_ends_decode(header, footer, info.size_bytes, &run->info, error);
 }
 
-static ksv_status check_tail(const key_run *run, ksv_error *error)
+ksv_status key_run_sum_tail(const ksv_allocator *allocator, const void *fences,
+                            size_t fence_bytes, const memory_filter *filter,
+                            uint64_t sum[2], ksv_error *error)
 {
     hash_wide_state *content;
-    uint8_t sum[HASH_WIDE_BYTES];
-    KSV_TRY(hash_wide_open(&run->allocator, &content, error));
-    if (run->info.pages > 0)
-        hash_wide_add(content, run->fences, (size_t)run->info.pages * 8);
-    if (run->filter.memory.size_bytes > 0)
-        hash_wide_add(content, run->filter.memory.data,
-                      run->filter.memory.size_bytes);
-    hash_wide_take(content, sum);
+    uint8_t bytes[HASH_WIDE_BYTES];
+    KSV_TRY(hash_wide_open(allocator, &content, error));
+    if (fence_bytes > 0)
+        hash_wide_add(content, fences, fence_bytes);
+    if (filter->memory.size_bytes > 0)
+        hash_wide_add(content, filter->memory.data, filter->memory.size_bytes);
+    hash_wide_take(content, bytes);
     hash_wide_close(content);
-    if (load_u64(sum) != run->info.tail_sum[0] ||
-        load_u64(sum + 8) != run->info.tail_sum[1])
+    sum[0] = load_u64(bytes);
+    sum[1] = load_u64(bytes + 8);
+    return KSV_OK;
+}
+
+static ksv_status check_tail(const key_run *run, ksv_error *error)
+{
+    uint64_t sum[2];
+    KSV_TRY(key_run_sum_tail(&run->allocator, run->fences,
+                             (size_t)run->info.pages * 8, &run->filter, sum,
+                             error));
+    if (sum[0] != run->info.tail_sum[0] || sum[1] != run->info.tail_sum[1])
         return error_set_at(error, KSV_ERROR_CORRUPT, NULL,
                             run_page_offset(&run->info, run->info.pages),
                             "the fences or the filter are damaged");
@@ -143,7 +154,7 @@ uint64_t key_run_first_page(const key_run *run, uint64_t hash)
     }
     /* Entries with the hash may begin in the page before the one that begins
      * with it or with a higher one. */
-    return low > 0 ? low - 1 : run->info.pages > 0 ? 0 : run->info.pages;
+    return low > 0 ? low - 1 : 0;
 }
 
 static ksv_status read_page(run_page_reader *r, uint64_t number,

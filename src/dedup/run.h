@@ -30,6 +30,11 @@ ksv_status key_run_open(const ksv_file_system *fs, const char *path,
 /* NULL is allowed. The file stays. */
 void key_run_close(key_run *run);
 
+/* The checksum of the tail: of fences as they are stored, and the filter. */
+ksv_status key_run_sum_tail(const ksv_allocator *allocator, const void *fences,
+                            size_t fence_bytes, const memory_filter *filter,
+                            uint64_t sum[2], ksv_error *error);
+
 /* Bytes in memory. */
 uint64_t key_run_memory_bytes(const key_run *run);
 

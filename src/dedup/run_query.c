@@ -133,7 +133,6 @@ static ksv_status query_run(run_set *s, const key_run *run, run_query *queries,
     }
     if (count == 0)
         return KSV_OK;
-    s->cost.filter_positives += count;
     KSV_TRY(make_buffers(s, run->info.page_bytes, error));
     sort_by_page(s->candidates, count);
     for (size_t served = 0; served < count;) {

@@ -115,7 +115,8 @@ static int64_t forgotten_ms(const run_set *s, int64_t now_ms)
     return s->options.window_ms > 0 ? now_ms - s->options.window_ms : INT64_MIN;
 }
 
-void run_set_expire(run_set *s, int64_t now_ms)
+/* Drops runs whose last entry is forgotten. */
+static void expire(run_set *s, int64_t now_ms)
 {
     int64_t forgotten = forgotten_ms(s, now_ms);
     for (size_t i = s->count; i-- > 0;) {
@@ -230,7 +231,7 @@ ksv_status run_set_add(run_set *s, recent_keys *keys, int64_t now_ms,
                        ksv_error *error)
 {
     run_source source;
-    run_set_expire(s, now_ms);
+    expire(s, now_ms);
     run_source_init_keys(&source, &s->allocator, forgotten_ms(s, now_ms), keys);
     ksv_status status = write_run(s, &source, s->count, error);
     run_source_release(&source);

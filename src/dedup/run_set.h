@@ -44,9 +44,6 @@ ksv_status run_set_add(run_set *set, recent_keys *keys, int64_t now_ms,
 ksv_status run_set_query(run_set *set, run_query *queries, size_t count,
                          ksv_error *error);
 
-/* Drops runs whose last entry is forgotten. */
-void run_set_expire(run_set *set, int64_t now_ms);
-
 size_t run_set_count(const run_set *set);
 const key_run *run_set_get(const run_set *set, size_t index);
 
@@ -60,7 +57,6 @@ typedef struct run_set_cost {
     uint64_t disk_bytes;
     uint64_t memory_bytes;
     uint64_t pages_read;
-    uint64_t filter_positives;
     uint64_t runs_written;
     uint64_t bytes_written;
 } run_set_cost;

@@ -195,20 +195,11 @@ ksv_status run_writer_add(run_writer *w, uint64_t hash, int64_t time_ms,
 
 static ksv_status write_tail(run_writer *w, ksv_error *error)
 {
-    hash_wide_state *content;
-    uint8_t sum[HASH_WIDE_BYTES];
     uint8_t footer[RUN_FOOTER_BYTES];
     const filter_memory *filter = &w->filter.memory;
     ksv_file *file = w->file;
-    KSV_TRY(hash_wide_open(&w->allocator, &content, error));
-    if (w->fences.size > 0)
-        hash_wide_add(content, w->fences.data, w->fences.size);
-    if (filter->size_bytes > 0)
-        hash_wide_add(content, filter->data, filter->size_bytes);
-    hash_wide_take(content, sum);
-    hash_wide_close(content);
-    w->info.tail_sum[0] = load_u64(sum);
-    w->info.tail_sum[1] = load_u64(sum + 8);
+    KSV_TRY(key_run_sum_tail(&w->allocator, w->fences.data, w->fences.size,
+                             &w->filter, w->info.tail_sum, error));
     run_footer_encode(&w->info, footer);
     if (w->fences.size > 0)
         KSV_TRY(file->ops->append(file, w->fences.data, w->fences.size, error));

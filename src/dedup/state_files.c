@@ -81,11 +81,10 @@ static bool look_at(void *ctx, const char *name)
 }
 
 ksv_status state_files_check(const ksv_file_system *fs, const char *directory,
-                             bool *has_state, ksv_error *error)
+                             ksv_error *error)
 {
     directory_look look = {.has_state = false};
     ksv_error problem;
-    *has_state = false;
     ksv_status status = fs->list(fs->ctx, directory, look_at, &look, &problem);
     if (status != KSV_OK && file_error_is_missing(&problem))
         return KSV_OK;
@@ -94,7 +93,6 @@ ksv_status state_files_check(const ksv_file_system *fs, const char *directory,
             *error = problem;
         return status;
     }
-    *has_state = look.has_state;
     if (!look.has_state && look.has_stranger)
         return error_set(error, KSV_ERROR_ARGUMENT, directory,
                          "holds no state of dedup, but other files (%s)",

@@ -29,9 +29,9 @@ ksv_status state_file_path(const char *directory, state_file_kind kind,
                            char **path, ksv_error *error);
 
 /* KSV_ERROR_ARGUMENT when an existing directory has files of others, and no
- * state. `*has_state` says whether it has one. */
+ * state. */
 ksv_status state_files_check(const ksv_file_system *fs, const char *directory,
-                             bool *has_state, ksv_error *error);
+                             ksv_error *error);
 
 /* Whether the file of that kind and number belongs to the state. */
 typedef bool (*state_file_is_used_fn)(const void *ctx, state_file_kind kind,

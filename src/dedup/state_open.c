@@ -257,9 +257,8 @@ void state_clean(const dedup_state *s)
 
 static ksv_status open_state(dedup_state *s, ksv_error *error)
 {
-    bool has_state;
     KSV_TRY(encode_specs(s, error));
-    KSV_TRY(state_files_check(s->fs, s->directory, &has_state, error));
+    KSV_TRY(state_files_check(s->fs, s->directory, error));
     KSV_TRY(s->fs->make_directory(s->fs->ctx, s->directory, error));
     KSV_TRY(take_lock(s, error));
     KSV_TRY(read_state(s, error));

@@ -102,9 +102,20 @@ ksv_status generations_add(generations *g, generation **added, ksv_error *error)
     return KSV_OK;
 }
 
+/* The rate of false positives to expect now. */
+static double rate_now(const generations *g)
+{
+    double passes = 1;
+    for (size_t i = 0; i < g->count; i++)
+        passes *=
+            1 - ksv_filter_expected_fpr(g->plan.blocks, g->plan.hash_functions,
+                                        g->items[i].keys, 64);
+    return 1 - passes;
+}
+
 static void note_rate(generations *g)
 {
-    double rate = generations_rate(g);
+    double rate = rate_now(g);
     if (rate > g->worst_rate)
         g->worst_rate = rate;
 }
@@ -259,19 +270,9 @@ void generations_shape(const generations *g, ksv_filter_plan *plan,
     *keys = g->capacity;
 }
 
-double generations_rate(const generations *g)
-{
-    double passes = 1;
-    for (size_t i = 0; i < g->count; i++)
-        passes *=
-            1 - ksv_filter_expected_fpr(g->plan.blocks, g->plan.hash_functions,
-                                        g->items[i].keys, 64);
-    return 1 - passes;
-}
-
 double generations_worst_rate(const generations *g)
 {
-    double rate = generations_rate(g);
+    double rate = rate_now(g);
     return rate > g->worst_rate ? rate : g->worst_rate;
 }
 

@@ -81,8 +81,7 @@ uint64_t generations_changes(const generations *g);
 void generations_shape(const generations *g, ksv_filter_plan *plan,
                        uint64_t *keys);
 
-/* The rate of false positives to expect now, and the highest so far. */
-double generations_rate(const generations *g);
+/* The highest rate of false positives to expect there was so far. */
 double generations_worst_rate(const generations *g);
 uint64_t generations_memory_bytes(const generations *g);
 

@@ -7,6 +7,7 @@
 #include "base/coding.h"
 #include "base/error.h"
 #include "filter/bloom_probe.h"
+#include "filter/filter_geometry.h"
 #include "filter/filter_output.h"
 #include "io/file.h"
 
@@ -128,11 +129,7 @@ static ksv_status check_ends(const ksv_filter_options *expected,
     KSV_TRY(filter_header_decode(head, head_bytes, info.size_bytes, &options,
                                  error));
     if (options.plan.blocks != expected->plan.blocks ||
-        options.plan.hash_functions != expected->plan.hash_functions ||
-        options.hash_bits != expected->hash_bits ||
-        options.hasher.kind != expected->hasher.kind ||
-        memcmp(options.hasher.key, expected->hasher.key,
-               sizeof options.hasher.key) != 0 ||
+        !filter_same_geometry(&options, expected) ||
         memcmp(options.id, expected->id, sizeof options.id) != 0)
         return error_set(error, KSV_ERROR_CORRUPT, NULL,
                          "is not the filter that belongs here");

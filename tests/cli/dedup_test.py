@@ -225,6 +225,8 @@ def check_usage():
              b"--checkpoint"),
             (["-k", "id", "--state", "s", "--checkpoint", "5,", "u.csv"],
              b"--checkpoint"),
+            (["-k", "id", "--state", "s", "--checkpoint", "5s,x", "u.csv"],
+             b"--checkpoint"),
             (["-k", "id", "--memory", "x", "u.csv"], b"--memory")):
         expect_usage(" ".join(words), call("dedup", *words), err)
     expect("no such column", call("dedup", "-k", "no", "u.csv"), 2, b"",
