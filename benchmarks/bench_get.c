@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What lookups in an index cost, warm, one by one and in batches: safe, with
  * mapped files, and also trusting data files to stay for a second: bench_get
- * INDEX PRESENT_KEYS ABSENT_KEYS [ROUNDS] */
+ * INDEX PRESENT_KEYS ABSENT_KEYS [ROUNDS [PART_OF_A_NAME]] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +77,8 @@ static void measure(ksv_index *index, const char *how, bench_keys keys,
 int main(int argc, char **argv)
 {
     if (argc < 4)
-        bench_fail("usage: bench_get INDEX PRESENT_KEYS ABSENT_KEYS [ROUNDS]");
+        bench_fail("usage: bench_get INDEX PRESENT_KEYS ABSENT_KEYS "
+                   "[ROUNDS [PART_OF_A_NAME]]");
     bench_keys present = bench_read_keys(argv[2]);
     bench_keys absent = bench_read_keys(argv[3]);
     unsigned rounds = argc > 4 ? (unsigned)atoi(argv[4]) : 5;

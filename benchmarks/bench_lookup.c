@@ -2,7 +2,7 @@
 /* What lookups cost by the key, beside what the machine charges for the reads
  * and the memory that they need: bench_lookup [RECORDS [PATH [PART_OF_A_NAME]]]
  * Prints lines "name value unit" and leaves its data and index at PATH for
- * later runs and for bench_lookup_cold. */
+ * later runs. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -159,16 +159,14 @@ void bench_evict(const char *path)
     close(fd);
 }
 
-void bench_evict_directory(const char *directory, const char *suffix)
+void bench_evict_directory(const char *directory)
 {
     DIR *dir = opendir(directory);
     if (dir == NULL)
         bench_fail(directory);
     for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
         char path[4096];
-        size_t length = strlen(e->d_name), tail = strlen(suffix);
-        if (e->d_name[0] == '.' || length < tail ||
-            strcmp(e->d_name + length - tail, suffix) != 0)
+        if (e->d_name[0] == '.')
             continue;
         snprintf(path, sizeof path, "%s/%s", directory, e->d_name);
         bench_evict(path);

@@ -60,10 +60,10 @@ typedef struct bench_depth {
 } bench_depth;
 bench_depth bench_watch_stop(bench_watch *watch);
 
-/* Throws the pages of a file, or of all files of a directory that end in
- * `suffix`, out of the page cache. */
+/* Throws the pages of a file, or of all files of a directory, out of the page
+ * cache. */
 void bench_evict(const char *path);
-void bench_evict_directory(const char *directory, const char *suffix);
+void bench_evict_directory(const char *directory);
 
 /* Largest resident set so far, in bytes. */
 uint64_t bench_peak_bytes(void);

@@ -240,7 +240,7 @@ static void cold(const peer *p, char **argv)
     lookups l = {.p = p, .keys = keys.keys, .count = (size_t)atoi(argv[6])};
     if (l.count > keys.count)
         l.count = keys.count;
-    bench_evict_directory(argv[4], "");
+    bench_evict_directory(argv[4]);
     bench_evict(argv[3]);
     l.handle = p->open(argv[4]);
     l.data_fd = open(argv[3], O_RDONLY | O_CLOEXEC);

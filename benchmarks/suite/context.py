@@ -79,7 +79,7 @@ class Context:
 
     def run(self, commands, runs, stdin=None, poll=False, warm_up=0, fine=(0,)):
         """Runs the commands in turn; a list of Run for each, without the first
-        `warm_up` of them. None among the commands' answers: it was only done."""
+        `warm_up` of them."""
         line = [self.program("run_command"), str(runs + warm_up)]
         line += ["-p"] if poll else []
         line += ["-i", stdin] if stdin else []

@@ -269,6 +269,10 @@ def test_size():
     check(size("--expect", "3", "--fpr", "0.99")["hash_functions"] == 1, "3")
     check(size("--classic", "--expect", "1000000", "--fpr", "0.01")["bits"] <
           9600000, "classic")
+    for fpr, least, most in (("0.01", 1.03, 1.04), ("0.000001", 1.3, 1.4)):
+        words = ["--expect", "1e9", "--fpr", fpr]
+        more = size(*words)["bits"] / size("--classic", *words)["bits"]
+        check(least < more < most, f"blocks at {fpr} take {more} of classic")
     check(size("--classic", "--bits", "100", "--hashes", "2", "--expect", "10")
           ["bits"] == 100, "by bits")
     expect("in words", call("filter", "size", "--expect", "1e9"), 0, None, b"")

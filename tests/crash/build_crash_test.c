@@ -17,6 +17,7 @@
 #include "support/data_set.h"
 #include "support/fault_file_system.h"
 #include "support/index_check.h"
+#include "support/index_copy.h"
 
 typedef struct crash_case {
     data_set set;
@@ -113,22 +114,6 @@ static const char *check_old_or_new(crash_case *c, bool old_index)
     return what;
 }
 
-static bool count_name(void *ctx, const char *name)
-{
-    (void)name;
-    ++*(size_t *)ctx;
-    return true;
-}
-
-static size_t count_files(const char *directory)
-{
-    const ksv_file_system *fs = ksv_posix_file_system();
-    size_t count = 0;
-    assert_int_equal(fs->list(fs->ctx, directory, count_name, &count, NULL),
-                     KSV_OK);
-    return count;
-}
-
 /* After whatever happened, one more build makes everything right. */
 static void check_recovery(crash_case *c, bool old_index, uint64_t at,
                            size_t clean_files)
@@ -144,7 +129,7 @@ static void check_recovery(crash_case *c, bool old_index, uint64_t at,
     if (what != NULL)
         fail_msg("operation %llu: after the next build: %s",
                  (unsigned long long)at, what);
-    if (count_files(c->directory) != clean_files)
+    if (index_copy_entries(c->directory) != clean_files)
         fail_msg("operation %llu: files are left over", (unsigned long long)at);
 }
 
@@ -152,7 +137,7 @@ static size_t clean_build(crash_case *c, bool old_index)
 {
     reset(c, old_index);
     assert_int_equal(run_build(c, NULL, NULL), KSV_OK);
-    return count_files(c->directory);
+    return index_copy_entries(c->directory);
 }
 
 static void kill_everywhere(bool old_index)

@@ -17,6 +17,7 @@
 #include "support/data_set.h"
 #include "support/fault_file_system.h"
 #include "support/index_check.h"
+#include "support/index_copy.h"
 #include "support/pace.h"
 
 /* One more makes a full tier of them. */
@@ -72,22 +73,6 @@ static void reset(crash_case *c)
     fault_file_system_reset(&c->faults);
 }
 
-static bool count_name(void *ctx, const char *name)
-{
-    (void)name;
-    ++*(size_t *)ctx;
-    return true;
-}
-
-static size_t count_files(const char *directory)
-{
-    const ksv_file_system *fs = ksv_posix_file_system();
-    size_t count = 0;
-    assert_int_equal(fs->list(fs->ctx, directory, count_name, &count, NULL),
-                     KSV_OK);
-    return count;
-}
-
 static size_t segments_of(crash_case *c)
 {
     ksv_index *index;
@@ -114,7 +99,7 @@ static void make_case(crash_case *c)
     reset(c);
     assert_int_equal(add_last(c, NULL, NULL, NULL), KSV_OK);
     assert_int_equal(segments_of(c), 1);
-    c->clean_files = count_files(c->directory);
+    c->clean_files = index_copy_entries(c->directory);
 }
 
 static void end_case(crash_case *c)
@@ -167,7 +152,7 @@ static void check_recovery(crash_case *c, uint64_t at)
         fail_msg("operation %llu: after the next build: %s", number, what);
     if (segments_of(c) != 1)
         fail_msg("operation %llu: the merge was not made good", number);
-    if (count_files(c->directory) != c->clean_files)
+    if (index_copy_entries(c->directory) != c->clean_files)
         fail_msg("operation %llu: files are left over", number);
 }
 

@@ -21,6 +21,7 @@ sha1() { printf %s "$1" | sha1sum | cut -c 1-40 | tr a-f A-F; }
 # Four bytes a password at one false alarm in a hundred thousand.
 cut -c 1-40 leaked.txt | "$keysieve" filter create -q --fpr 0.00001 \
     -o leaked.ksf
+[ "$(wc -c < leaked.ksf)" -lt $(($(wc -l < leaked.txt) * 4)) ]
 sha1 password123 | "$keysieve" filter test -q leaked.ksf
 if sha1 'correct horse battery staple' | "$keysieve" filter test -q leaked.ksf
 then exit 1; fi

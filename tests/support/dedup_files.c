@@ -11,16 +11,19 @@
 #include "io/memory_file_system.h"
 #include "support/random.h"
 
+#define KEY_BYTES_MAX 10000
+
 static void need(int holds)
 {
     if (!holds)
         abort();
 }
 
-offered_key dedup_sample_key(unsigned i, uint8_t *bytes)
+/* Entry `i` of the samples: short keys, and some of several pages. */
+static offered_key sample_key(unsigned i, uint8_t *bytes)
 {
     random_source r = {i / 3}; /* some hashes are equal */
-    size_t size = i % 97 == 5 ? DEDUP_SAMPLE_KEY_BYTES - i : 5 + i % 20;
+    size_t size = i % 97 == 5 ? KEY_BYTES_MAX - i : 5 + i % 20;
     memset(bytes, 'k', size);
     bytes[0] = (uint8_t)i;
     bytes[1] = (uint8_t)(i >> 8);
@@ -55,11 +58,11 @@ journal_info dedup_sample_journal(void)
 
 static int compare_hashes(const void *a, const void *b)
 {
-    uint8_t bytes[DEDUP_SAMPLE_KEY_BYTES];
+    uint8_t bytes[KEY_BYTES_MAX];
     unsigned i = *(const unsigned *)a;
     unsigned j = *(const unsigned *)b;
-    uint64_t x = dedup_sample_key(i, bytes).hash;
-    uint64_t y = dedup_sample_key(j, bytes).hash;
+    uint64_t x = sample_key(i, bytes).hash;
+    uint64_t y = sample_key(j, bytes).hash;
     return x != y ? (x < y ? -1 : 1) : (i < j ? -1 : i > j);
 }
 
@@ -104,8 +107,8 @@ uint8_t *dedup_sample_run(size_t *size)
     qsort(order, DEDUP_SAMPLE_ENTRIES, sizeof order[0], compare_hashes);
     need(run_writer_open(&options, &writer, NULL) == KSV_OK);
     for (unsigned i = 0; i < DEDUP_SAMPLE_ENTRIES; i++) {
-        uint8_t bytes[DEDUP_SAMPLE_KEY_BYTES];
-        offered_key k = dedup_sample_key(order[i], bytes);
+        uint8_t bytes[KEY_BYTES_MAX];
+        offered_key k = sample_key(order[i], bytes);
         need(run_writer_add(writer, k.hash, k.time_ms, k.key, k.key_bytes,
                             NULL) == KSV_OK);
     }
@@ -123,8 +126,8 @@ uint8_t *dedup_sample_journal_file(size_t *size)
     need(journal_writer_open(&fs, "/d/f", &info, NULL, &writer, NULL) ==
          KSV_OK);
     for (unsigned i = 0; i < DEDUP_SAMPLE_ENTRIES; i++) {
-        uint8_t bytes[DEDUP_SAMPLE_KEY_BYTES];
-        offered_key k = dedup_sample_key(i, bytes);
+        uint8_t bytes[KEY_BYTES_MAX];
+        offered_key k = sample_key(i, bytes);
         need(journal_writer_add(writer, &k, NULL) == KSV_OK);
         if (i % 50 == 49)
             need(journal_writer_commit(writer, NULL) == KSV_OK);
@@ -188,10 +191,10 @@ static ksv_status ask(const key_run *run, unsigned *found, ksv_error *error)
     need(page != NULL && more != NULL);
     *found = 0;
     for (unsigned i = 0; i < DEDUP_SAMPLE_ENTRIES && status == KSV_OK; i++) {
-        uint8_t bytes[DEDUP_SAMPLE_KEY_BYTES];
+        uint8_t bytes[KEY_BYTES_MAX];
         run_page_head head;
         size_t got;
-        offered_key k = dedup_sample_key(i, bytes);
+        offered_key k = sample_key(i, bytes);
         run_query query = {.hash = k.hash,
                            .key = k.key,
                            .key_bytes = k.key_bytes,
@@ -241,10 +244,10 @@ static ksv_status look_at_key(void *ctx, const offered_key *key,
                               ksv_error *error)
 {
     journal_look *look = ctx;
-    uint8_t bytes[DEDUP_SAMPLE_KEY_BYTES];
+    uint8_t bytes[KEY_BYTES_MAX];
     (void)error;
-    offered_key k = dedup_sample_key(
-        (unsigned)(look->entries % DEDUP_SAMPLE_ENTRIES), bytes);
+    offered_key k =
+        sample_key((unsigned)(look->entries % DEDUP_SAMPLE_ENTRIES), bytes);
     look->is_sample = look->is_sample && look->entries < DEDUP_SAMPLE_ENTRIES &&
                       key->hash == k.hash && key->time_ms == k.time_ms &&
                       key->key_bytes == k.key_bytes &&

@@ -12,10 +12,8 @@
 #include "dedup/run.h"
 #include "dedup/state_record.h"
 
-/* Entry `i` of what the samples hold: short keys, and some of several pages. */
+/* As many are in each sample. */
 #define DEDUP_SAMPLE_ENTRIES 300
-offered_key dedup_sample_key(unsigned i, uint8_t *bytes);
-#define DEDUP_SAMPLE_KEY_BYTES 10000
 
 /* The C library's. */
 const ksv_allocator *dedup_sample_allocator(void);
