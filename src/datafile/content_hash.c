@@ -12,12 +12,8 @@
 struct content_hash {
     ksv_allocator allocator;
     content_chain chain;
-    /* The block that is begun, if it is not empty, as pieces or, when it was
-     * added as a whole but is short, by its hash. */
-    hash_wide_state *block;
+    hash_wide_state *block; /* the one that is begun */
     size_t block_bytes;
-    bool has_last;
-    uint8_t last[CONTENT_HASH_BYTES];
 };
 
 ksv_status content_hash_open(const content_chain *from,
@@ -51,24 +47,6 @@ static void extend(uint8_t value[CONTENT_HASH_BYTES],
     hash_wide(both, sizeof both, value);
 }
 
-void content_hash_of_block(const void *data, size_t size_bytes,
-                           uint8_t block_hash[CONTENT_HASH_BYTES])
-{
-    hash_wide(data, size_bytes, block_hash);
-}
-
-void content_hash_add_block(content_hash *hash, size_t size_bytes,
-                            const uint8_t block_hash[CONTENT_HASH_BYTES])
-{
-    if (size_bytes == CONTENT_BLOCK_BYTES) {
-        extend(hash->chain.value, block_hash);
-        hash->chain.blocks++;
-    } else if (size_bytes > 0) {
-        memcpy(hash->last, block_hash, CONTENT_HASH_BYTES);
-        hash->has_last = true;
-    }
-}
-
 void content_hash_add(content_hash *hash, const void *data, size_t size_bytes)
 {
     const uint8_t *p = data;
@@ -83,7 +61,8 @@ void content_hash_add(content_hash *hash, const void *data, size_t size_bytes)
             continue;
         uint8_t block_hash[CONTENT_HASH_BYTES];
         hash_wide_take(hash->block, block_hash);
-        content_hash_add_block(hash, CONTENT_BLOCK_BYTES, block_hash);
+        extend(hash->chain.value, block_hash);
+        hash->chain.blocks++;
         hash->block_bytes = 0;
     }
 }
@@ -91,13 +70,12 @@ void content_hash_add(content_hash *hash, const void *data, size_t size_bytes)
 void content_hash_finish(content_hash *hash, uint8_t value[CONTENT_HASH_BYTES],
                          content_chain *chain)
 {
-    if (hash->block_bytes > 0) {
-        hash_wide_take(hash->block, hash->last);
-        hash->has_last = true;
-    }
     memcpy(value, hash->chain.value, CONTENT_HASH_BYTES);
-    if (hash->has_last)
-        extend(value, hash->last);
+    if (hash->block_bytes > 0) {
+        uint8_t last[CONTENT_HASH_BYTES];
+        hash_wide_take(hash->block, last);
+        extend(value, last);
+    }
     if (chain != NULL)
         *chain = hash->chain;
 }

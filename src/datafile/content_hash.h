@@ -35,14 +35,6 @@ ksv_status content_hash_open(const content_chain *from,
 /* The next bytes of the content, in pieces of any size. */
 void content_hash_add(content_hash *hash, const void *data, size_t size_bytes);
 
-/* The same for a block as a whole (the last of the content may be shorter),
- * where no other is begun. The hash of the block itself may have been taken by
- * any other thread. */
-void content_hash_of_block(const void *data, size_t size_bytes,
-                           uint8_t block_hash[CONTENT_HASH_BYTES]);
-void content_hash_add_block(content_hash *hash, size_t size_bytes,
-                            const uint8_t block_hash[CONTENT_HASH_BYTES]);
-
 /* Ends the content: `value` is its hash, `chain` (may be NULL) what to keep to
  * go on when the content has grown. Then only closed. */
 void content_hash_finish(content_hash *hash, uint8_t value[CONTENT_HASH_BYTES],

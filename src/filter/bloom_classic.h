@@ -68,6 +68,15 @@ static inline bool classic_may_contain(const uint8_t *data, uint64_t bits,
     return true;
 }
 
+/* Probes that are asked for ahead: most absent keys end within them. */
+#define CLASSIC_AHEAD_FUNCTIONS 2
+
+static inline unsigned classic_ahead(unsigned functions)
+{
+    return functions < CLASSIC_AHEAD_FUNCTIONS ? functions
+                                               : CLASSIC_AHEAD_FUNCTIONS;
+}
+
 /* Asks for the first `functions` of the bits. No function: a compiler may drop
  * the call of one that does nothing else. */
 #define CLASSIC_PREFETCH(data, bits, truncated, functions)                \

@@ -10,10 +10,6 @@
 #include "filter/filter_format.h"
 #include "io/large_pages.h"
 
-/* Probes of a textbook filter that are asked for ahead: most absent keys end
- * within them. */
-#define AHEAD_FUNCTIONS 2
-
 void ksv_filter_options_init(ksv_filter_options *options)
 {
     *options = (ksv_filter_options){.hash_bits = 64,
@@ -207,7 +203,7 @@ static void probe_classic(const ksv_filter_builder *b, uint64_t *hashes,
 {
     const ksv_filter_plan *plan = &b->options.plan;
     unsigned functions = plan->hash_functions;
-    unsigned ahead = functions < AHEAD_FUNCTIONS ? functions : AHEAD_FUNCTIONS;
+    unsigned ahead = classic_ahead(functions);
     for (size_t i = 0; i < count; i++) {
         hashes[i] = ksv_hash_truncate(hashes[i], b->options.hash_bits);
         CLASSIC_PREFETCH(b->data, plan->bits, hashes[i], ahead);

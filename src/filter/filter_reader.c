@@ -13,10 +13,6 @@
  * few enough for the lines to stay in the first cache. */
 #define GROUP_HASHES 32
 
-/* Probes of a textbook filter that are asked for ahead: most absent keys end
- * within them. */
-#define AHEAD_FUNCTIONS 2
-
 struct ksv_filter {
     ksv_allocator allocator;
     ksv_filter_info info;
@@ -158,7 +154,7 @@ static ksv_status probe_classic_group(ksv_filter *filter,
     uint64_t truncated[GROUP_HASHES];
     const uint8_t *data = filter->pages.blocks.data;
     unsigned functions = o->plan.hash_functions;
-    unsigned ahead = functions < AHEAD_FUNCTIONS ? functions : AHEAD_FUNCTIONS;
+    unsigned ahead = classic_ahead(functions);
     for (size_t i = 0; i < count; i++) {
         truncated[i] = ksv_hash_truncate(hashes[i], o->hash_bits);
         CLASSIC_PREFETCH(data, o->plan.bits, truncated[i], ahead);

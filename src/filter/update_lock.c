@@ -3,7 +3,6 @@
 #include "filter/update_lock.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "io/file.h"
@@ -50,22 +49,11 @@ static ksv_status take(update_lock *lock, ksv_error *error)
                      "is locked by another process");
 }
 
-static char *with_ending(const ksv_allocator *a, const char *path)
-{
-    size_t length = strlen(path);
-    char *longer = memory_alloc(a, length + sizeof ENDING);
-    if (longer == NULL)
-        return NULL;
-    memcpy(longer, path, length);
-    memcpy(longer + length, ENDING, sizeof ENDING);
-    return longer;
-}
-
 ksv_status update_lock_take(update_lock *lock, const ksv_file_system *fs,
                             const char *path, const ksv_allocator *a,
                             ksv_error *error)
 {
-    *lock = (update_lock){.fs = fs, .path = with_ending(a, path)};
+    *lock = (update_lock){.fs = fs, .path = path_append(a, path, ENDING)};
     if (lock->path == NULL)
         return error_set_memory(error);
     ksv_status status = take(lock, error);

@@ -25,25 +25,14 @@ static void free_all(atomic_file *file)
     memory_free(&a, file, sizeof *file);
 }
 
-static char *with_ending(const ksv_allocator *a, const char *path)
-{
-    size_t length = strlen(path);
-    char *longer = memory_alloc(a, length + sizeof ATOMIC_FILE_TEMPORARY);
-    if (longer == NULL)
-        return NULL;
-    memcpy(longer, path, length);
-    memcpy(longer + length, ATOMIC_FILE_TEMPORARY,
-           sizeof ATOMIC_FILE_TEMPORARY);
-    return longer;
-}
-
 static ksv_status open_temporary(atomic_file *file, const char *directory,
                                  const char *name, ksv_error *error)
 {
     file->final_path = path_join(&file->allocator, directory, name);
     if (file->final_path == NULL)
         return error_set_memory(error);
-    file->temporary_path = with_ending(&file->allocator, file->final_path);
+    file->temporary_path =
+        path_append(&file->allocator, file->final_path, ATOMIC_FILE_TEMPORARY);
     if (file->temporary_path == NULL)
         return error_set_memory(error);
     KSV_TRY(file->fs.create(file->fs.ctx, file->temporary_path, &file->file,

@@ -50,6 +50,10 @@ void file_wait_for_tick(const ksv_file_info *info);
 char *path_join(const ksv_allocator *allocator, const char *directory,
                 const char *name);
 
+/* The same for "`path``ending`". */
+char *path_append(const ksv_allocator *allocator, const char *path,
+                  const char *ending);
+
 /* An absolute path for `path` in which its directory has no symbolic links, "."
  * or ".." left, while its last component stays as it is: two spellings of one
  * path give the same bytes, a symbolic link and its target do not. A directory

@@ -38,6 +38,13 @@ char *path_join(const ksv_allocator *allocator, const char *directory,
                        separator_after(directory, length), name, strlen(name));
 }
 
+char *path_append(const ksv_allocator *allocator, const char *path,
+                  const char *ending)
+{
+    return concatenate(allocator, path, strlen(path), "", ending,
+                       strlen(ending));
+}
+
 /* The real path of the directory that the first `length` bytes of `path` name.
  * "/." is put after them: it is an error for what is not a directory. */
 static ksv_status resolve_directory(const char *path, size_t length,

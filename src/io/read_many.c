@@ -12,9 +12,6 @@
 #include "io/posix_file.h"
 #include "io/uring_reads.h"
 
-/* The `got_bytes` of a read that is still to be done. */
-#define TO_DO READ_TO_DO
-
 /* Fewer are not worth a queue. */
 #define QUEUE_LEAST 4
 
@@ -56,7 +53,7 @@ static void announce(const ksv_read *reads, size_t count)
     for (size_t i = 0; i < count; i++) {
         const ksv_read *r = &reads[i];
         posix_file *file = posix_file_to_read(r->file);
-        if (r->got_bytes != TO_DO || file == NULL)
+        if (r->got_bytes != READ_TO_DO || file == NULL)
             continue;
         size_t size_bytes = posix_clamp_read(r->offset, r->size_bytes);
         int ignored = posix_fadvise(file->fd, (off_t)r->offset,
@@ -73,7 +70,7 @@ static ksv_status read_in_order(ksv_read *reads, size_t count, ksv_error *error)
 {
     for (size_t i = 0; i < count; i++) {
         ksv_read *r = &reads[i];
-        if (r->got_bytes == TO_DO)
+        if (r->got_bytes == READ_TO_DO)
             KSV_TRY(r->file->ops->read_at(r->file, r->offset, r->buffer,
                                           r->size_bytes, &r->got_bytes, error));
     }
@@ -87,7 +84,7 @@ static size_t read_part(ksv_read *reads, size_t count)
     for (size_t i = 0; i < count; i++) {
         ksv_read *r = &reads[i];
         posix_file *file = posix_file_to_read(r->file);
-        r->got_bytes = TO_DO;
+        r->got_bytes = READ_TO_DO;
         if (file == NULL || !read_cached(file, r))
             left++;
     }

@@ -3,6 +3,7 @@
  */
 #include "lookup/batch_sort.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define DIGIT_BITS 11
@@ -10,7 +11,7 @@
 /* Fewer are sorted by insertion. */
 #define RADIX_LEAST 64
 
-static int is_before(const batch_item *a, const batch_item *b)
+static bool is_before(const batch_item *a, const batch_item *b)
 {
     return a->source != b->source ? a->source < b->source : a->place < b->place;
 }
@@ -28,45 +29,55 @@ static void sort_few(batch_item *items, size_t count)
 
 /* Turns counts into the places where each digit's items begin; false when all
  * have the same digit. */
-static int place_digits(size_t starts[DIGITS], size_t count)
+static bool place_digits(size_t starts[DIGITS], size_t count)
 {
     size_t next = 0;
     for (size_t d = 0; d < DIGITS; d++) {
         size_t here = starts[d];
         if (here == count)
-            return 0;
+            return false;
         starts[d] = next;
         next += here;
     }
-    return 1;
+    return true;
 }
 
-static int pass_by_place(const batch_item *from, batch_item *to, size_t count,
-                         unsigned shift)
+static inline size_t digit_of(const batch_item *item, bool of_source,
+                              unsigned shift)
+{
+    uint64_t number = of_source ? item->source : item->place;
+    return number >> shift & (DIGITS - 1);
+}
+
+/* Sorts by one digit of the source or the place; false when nothing was moved,
+ * since all have the same. */
+static inline bool pass(const batch_item *from, batch_item *to, size_t count,
+                        bool by_source, unsigned shift)
 {
     size_t starts[DIGITS];
     memset(starts, 0, sizeof starts);
     for (size_t i = 0; i < count; i++)
-        starts[from[i].place >> shift & (DIGITS - 1)]++;
+        starts[digit_of(&from[i], by_source, shift)]++;
     if (!place_digits(starts, count))
-        return 0;
+        return false;
     for (size_t i = 0; i < count; i++)
-        to[starts[from[i].place >> shift & (DIGITS - 1)]++] = from[i];
-    return 1;
+        to[starts[digit_of(&from[i], by_source, shift)]++] = from[i];
+    return true;
 }
 
-static int pass_by_source(const batch_item *from, batch_item *to, size_t count,
-                          unsigned shift)
+/* Sorts by all digits of the numbers that `all` has every bit of; where the
+ * items are then is `*from`, where room is `*to`. */
+static inline void sort_by(batch_item **from, batch_item **to, size_t count,
+                           bool by_source, uint64_t all)
 {
-    size_t starts[DIGITS];
-    memset(starts, 0, sizeof starts);
-    for (size_t i = 0; i < count; i++)
-        starts[from[i].source >> shift & (DIGITS - 1)]++;
-    if (!place_digits(starts, count))
-        return 0;
-    for (size_t i = 0; i < count; i++)
-        to[starts[from[i].source >> shift & (DIGITS - 1)]++] = from[i];
-    return 1;
+    for (unsigned shift = 0; shift < 64 && all >> shift != 0;
+         shift += DIGIT_BITS) {
+        if (pass(*from, *to, count, by_source, shift)) {
+            batch_item *done = *to;
+            *to = *from;
+            *from = done;
+        }
+    }
 }
 
 void batch_sort(batch_item *items, batch_item *spare, size_t count)
@@ -76,29 +87,15 @@ void batch_sort(batch_item *items, batch_item *spare, size_t count)
         return;
     }
     uint64_t places = 0;
-    uint32_t sources = 0;
+    uint64_t sources = 0;
     for (size_t i = 0; i < count; i++) {
         places |= items[i].place;
         sources |= items[i].source;
     }
     batch_item *from = items;
     batch_item *to = spare;
-    for (unsigned shift = 0; shift < 64 && places >> shift != 0;
-         shift += DIGIT_BITS) {
-        if (pass_by_place(from, to, count, shift)) {
-            batch_item *done = to;
-            to = from;
-            from = done;
-        }
-    }
-    for (unsigned shift = 0; shift < 32 && sources >> shift != 0;
-         shift += DIGIT_BITS) {
-        if (pass_by_source(from, to, count, shift)) {
-            batch_item *done = to;
-            to = from;
-            from = done;
-        }
-    }
+    sort_by(&from, &to, count, false, places);
+    sort_by(&from, &to, count, true, sources);
     if (from != items)
         memcpy(items, from, count * sizeof *items);
 }

@@ -52,31 +52,18 @@ static size_t find_end(const delimited_reader *r, const uint8_t *data,
     return SIZE_MAX;
 }
 
-/* The first bit from `start` on that is set, or `end`. */
-static size_t next_bit(const uint64_t *mask, size_t start, size_t end)
-{
-    for (size_t at = start; at < end; at += STRUCTURE_BLOCK_BYTES) {
-        uint64_t bits = record_span_bits(mask, at);
-        if (bits == 0)
-            continue;
-        at += bits_lowest(bits);
-        return at < end ? at : end;
-    }
-    return end;
-}
-
 /* Field `column` of the record [0, end); false: there is none. */
 static bool find_column(const single_masks *m, size_t end, uint64_t column,
                         size_t *field_start, size_t *field_end)
 {
     size_t start = 0;
     for (; column > 0; column--) {
-        start = next_bit(m->delimiters, start, end) + 1;
+        start = record_span_next_bit(m->delimiters, start, end) + 1;
         if (start > end)
             return false;
     }
     *field_start = start;
-    *field_end = next_bit(m->delimiters, start, end);
+    *field_end = record_span_next_bit(m->delimiters, start, end);
     return true;
 }
 
@@ -87,7 +74,7 @@ static bool trim_quotes(const delimited_reader *r, const uint8_t *data,
 {
     if (!r->has_quote || *start == *end || data[*start] != r->quote)
         return true;
-    if (next_bit(m->quotes, *start + 1, *end) + 1 != *end)
+    if (record_span_next_bit(m->quotes, *start + 1, *end) + 1 != *end)
         return false;
     ++*start;
     --*end;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "scan/bits.h"
 #include "scan/delimited_reader.h"
 
 /* A part of a record; positions are those of the span. */
@@ -45,32 +44,6 @@ static inline size_t count_delimiters(const record_span *span, size_t end)
     return count;
 }
 
-/* The end of the first field of a record. */
-static inline size_t first_field_end(const record_span *span, size_t start,
-                                     size_t end)
-{
-    for (size_t at = start; at < end; at += 64) {
-        uint64_t bits = record_span_bits(span->delimiter_mask, at);
-        if (bits != 0) {
-            at += bits_lowest(bits);
-            return at < end ? at : end;
-        }
-    }
-    return end;
-}
-
-/* The only quote behind the one at `start` is the last byte before `end`. */
-static inline bool closes_at_end(const record_span *span, size_t start,
-                                 size_t end)
-{
-    for (size_t at = start + 1; at < end; at += 64) {
-        uint64_t bits = record_span_bits(span->quote_mask, at);
-        if (bits != 0)
-            return at + bits_lowest(bits) == end - 1;
-    }
-    return false;
-}
-
 /* Takes off the quotes around a value; false: that is not all there is to do.
  */
 static inline bool trim_field(const delimited_reader *r, span_field *field)
@@ -83,7 +56,9 @@ static inline bool trim_field(const delimited_reader *r, span_field *field)
     if (!r->has_quote || field->start == field->end ||
         span->data[field->start] != r->quote)
         return true;
-    if (!closes_at_end(span, field->start, field->end))
+    size_t next =
+        record_span_next_bit(span->quote_mask, field->start + 1, field->end);
+    if (next + 1 != field->end)
         return false;
     field->start++;
     field->end--;
@@ -211,7 +186,8 @@ static void take_first_fields(delimited_reader *r, scan_record *records,
         size_t next = end + 1;
         if (drops_cr && end > start && data[end - 1] == '\r')
             end--;
-        span_field field = {start, first_field_end(span, start, end)};
+        span_field field = {
+            start, record_span_next_bit(span->delimiter_mask, start, end)};
         *plain = trim_field(r, &field);
         if (!*plain)
             break;

@@ -15,7 +15,7 @@
 #include "scan/record_split.h"
 #include "scan/scan_batch.h"
 
-/* A block of the content hash; it stays in the cache until it is split. */
+/* It stays in the cache until it is split. */
 #define CHUNK_BYTES ((size_t)1 << 18)
 /* What is read beyond a chunk for the end of its last record, at first. */
 #define REST_BYTES_MIN ((size_t)4096)
@@ -138,8 +138,7 @@ static void end_turn(parallel_scan *job, const taken_chunk *taken)
 }
 
 /* What has to be done in the order of the content. */
-static ksv_status take_turn(worker *w, taken_chunk *taken,
-                            const uint8_t *block_hash, ksv_error *error)
+static ksv_status take_turn(worker *w, taken_chunk *taken, ksv_error *error)
 {
     parallel_scan *job = w->job;
     taken->after = job->state;
@@ -148,10 +147,7 @@ static ksv_status take_turn(worker *w, taken_chunk *taken,
             ? record_marks_complete(&w->marks, &job->split, &taken->after)
             : record_split_pass(&job->split, &taken->after, taken->offset,
                                 w->chunk, taken->size, false);
-    if (job->chunk_bytes == CONTENT_BLOCK_BYTES)
-        content_hash_add_block(job->content, taken->size, block_hash);
-    else
-        content_hash_add(job->content, w->chunk, taken->size);
+    content_hash_add(job->content, w->chunk, taken->size);
     const file_scan *scan = job->scan;
     if (w->batch.worker != 0 || scan->progress == NULL)
         return KSV_OK;
@@ -166,16 +162,13 @@ static ksv_status read_chunk(worker *w, taken_chunk *taken, bool *goes_on,
     parallel_scan *job = w->job;
     *goes_on = false;
     KSV_TRY(read_exactly(job, taken->offset, w->chunk, taken->size, error));
-    uint8_t hash[CONTENT_HASH_BYTES] = {0};
-    if (job->chunk_bytes == CONTENT_BLOCK_BYTES)
-        content_hash_of_block(w->chunk, taken->size, hash);
     taken->is_marked = job->has_marks && taken->offset > 0;
     if (taken->is_marked)
         record_marks_find(&w->marks, &job->split, w->chunk, taken->size);
     *goes_on = wait_for_turn(job, taken);
     if (!*goes_on)
         return KSV_OK;
-    ksv_status status = take_turn(w, taken, hash, error);
+    ksv_status status = take_turn(w, taken, error);
     if (status == KSV_OK)
         end_turn(job, taken);
     return status;

@@ -8,12 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "scan/bits.h"
 #include "scan/record_marks.h"
 #include "scan/scan_spec.h"
 #include "scan/structure.h"
 
 #define RECORD_SPAN_BLOCKS 256
 #define RECORD_SPAN_BYTES ((size_t)RECORD_SPAN_BLOCKS * STRUCTURE_BLOCK_BYTES)
+_Static_assert(RECORD_SPAN_BLOCKS <= STRUCTURE_LIST_BLOCKS_MAX,
+               "positions in a span fit the lists");
 #define RECORD_SPAN_LIST (RECORD_SPAN_BYTES + STRUCTURE_LIST_SPARE)
 
 /* Positions count from the span's first byte. */
@@ -75,6 +78,20 @@ static inline uint64_t record_span_bits(const uint64_t *mask, size_t position)
     const uint64_t *word = mask + position / 64;
     unsigned shift = position % 64;
     return word[0] >> shift | (word[1] << 1) << (63 - shift);
+}
+
+/* The first bit of a mask from `start` on that is set, or `end`. */
+static inline size_t record_span_next_bit(const uint64_t *mask, size_t start,
+                                          size_t end)
+{
+    for (size_t at = start; at < end; at += 64) {
+        uint64_t bits = record_span_bits(mask, at);
+        if (bits == 0)
+            continue;
+        at += bits_lowest(bits);
+        return at < end ? at : end;
+    }
+    return end;
 }
 
 #endif

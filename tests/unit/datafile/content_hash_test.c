@@ -73,13 +73,7 @@ static void add_pieces(content_hash *hash, size_t from, size_t to, size_t piece)
 
 static void add_blocks(content_hash *hash, size_t size)
 {
-    for (size_t at = 0; at < size; at += CONTENT_BLOCK_BYTES) {
-        size_t part =
-            size - at < CONTENT_BLOCK_BYTES ? size - at : CONTENT_BLOCK_BYTES;
-        uint8_t block_hash[16];
-        content_hash_of_block(content + at, part, block_hash);
-        content_hash_add_block(hash, part, block_hash);
-    }
+    add_pieces(hash, 0, size, CONTENT_BLOCK_BYTES);
 }
 
 static const size_t SIZES[] = {0,

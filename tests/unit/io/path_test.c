@@ -290,6 +290,9 @@ static void test_join(void **state)
         assert_string_equal(out, CASES[i][2]);
         memory_free_string(&f->memory.allocator, out);
     }
+    char *longer = path_append(&f->memory.allocator, "a/b", ".lock");
+    assert_string_equal(longer, "a/b.lock");
+    memory_free_string(&f->memory.allocator, longer);
 }
 
 static void test_no_memory(void **state)
@@ -314,6 +317,7 @@ static void test_no_memory(void **state)
         path_relative("/a", "/b", &f->memory.allocator, &out, &f->error),
         KSV_ERROR_MEMORY);
     assert_null(path_join(&f->memory.allocator, "a", "b"));
+    assert_null(path_append(&f->memory.allocator, "a", "b"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
