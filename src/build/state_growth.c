@@ -12,30 +12,6 @@ static uint64_t end_of(const catalog_part *part)
     return part->first_offset + part->length_bytes;
 }
 
-/* The place of the first part of a file, or where it would be: parts are in the
- * order of files. */
-static size_t first_part_of(const catalog_segment *segment, uint64_t ordinal)
-{
-    size_t low = 0;
-    size_t high = segment->part_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (segment->parts[middle].ordinal < ordinal)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Whether part `index` is there and one of that file. */
-static bool is_part_of(const catalog_segment *segment, size_t index,
-                       uint64_t ordinal)
-{
-    return index < segment->part_count &&
-           segment->parts[index].ordinal == ordinal;
-}
-
 /* Entries of `file` from `offset` on that lie in `part`. */
 static uint64_t count_dead(const catalog_file *file, const catalog_part *part,
                            uint64_t offset, bool loses_entry)
@@ -82,10 +58,10 @@ static ksv_status cut_segment(catalog_state *state, catalog_segment *segment,
                               const file_growth *growth, ksv_error *error)
 {
     uint64_t offset = growth->first_offset;
-    for (size_t i = first_part_of(segment, file->ordinal);
-         is_part_of(segment, i, file->ordinal); i++) {
+    for (size_t i = 0; i < segment->part_count; i++) {
         catalog_part *part = &segment->parts[i];
-        if (part->is_dead || end_of(part) <= offset)
+        if (part->ordinal != file->ordinal || part->is_dead ||
+            end_of(part) <= offset)
             continue;
         if (part->first_offset >= offset) {
             part->is_dead = true;
@@ -128,10 +104,10 @@ static bool look_at_payload(void *ctx, uint64_t payload)
 
 static bool covers(const catalog_segment *segment, const hash_search *search)
 {
-    for (size_t i = first_part_of(segment, search->ordinal);
-         is_part_of(segment, i, search->ordinal); i++) {
+    for (size_t i = 0; i < segment->part_count; i++) {
         const catalog_part *part = &segment->parts[i];
-        if (!part->is_dead && part->first_offset < search->end_offset &&
+        if (part->ordinal == search->ordinal && !part->is_dead &&
+            part->first_offset < search->end_offset &&
             end_of(part) > search->first_offset)
             return true;
     }
