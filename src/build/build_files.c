@@ -295,26 +295,6 @@ ksv_status build_run_files(build_run *run, ksv_error *error)
     return status;
 }
 
-/* Keys that the segments of this run hold together. */
-static ksv_status count_new_keys(build_run *run, ksv_error *error)
-{
-    const catalog_state *state = &run->state;
-    const catalog_segment **segments = memory_zalloc_array(
-        &run->allocator, state->segment_count, sizeof *segments);
-    if (segments == NULL)
-        return error_set_memory(error);
-    size_t count = 0;
-    for (size_t i = 0; i < state->segment_count; i++)
-        if (state->segments[i].id >= run->first_new_id)
-            segments[count++] = &state->segments[i];
-    segment_place place = build_run_place(run);
-    ksv_status status = distinct_keys_count(&place, state, segments, count,
-                                            &run->report->distinct_keys, error);
-    memory_free(&run->allocator, segments,
-                state->segment_count * sizeof *segments);
-    return status;
-}
-
 ksv_status build_run_sum_up(build_run *run, ksv_error *error)
 {
     ksv_build_report *report = run->report;
@@ -324,7 +304,9 @@ ksv_status build_run_sum_up(build_run *run, ksv_error *error)
         report->index_keyed_records +=
             file->records - file->records_without_key;
     }
-    return count_new_keys(run, error);
+    segment_place place = build_run_place(run);
+    return distinct_keys_count(&place, &run->state, run->first_new_id,
+                               &report->distinct_keys, error);
 }
 
 void build_run_sum_segments(build_run *run)

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread_pool.h"
+#include "build/build_sorter.h"
 #include "build/file_extender.h"
 #include "build/record_taker.h"
 #include "catalog/file_identity.h"
@@ -16,7 +17,6 @@
 #include "io/buffer_file.h"
 #include "scan/file_scan.h"
 #include "segment/extent_filter.h"
-#include "sort/entry_sorter.h"
 
 /* How much larger than its first build an index may become before lookups read
  * more pages than planned, and the bits by which hashes outnumber keys then. */
@@ -26,9 +26,6 @@ enum {
     HASH_BITS_MIN = 36,
     HASH_BITS_MAX = 48
 };
-
-/* Bytes of a record, as a guess at the number of records. */
-#define USUAL_RECORD_BYTES 24
 
 /* Fewer entries are sorted before other threads would have begun. */
 #define ENTRIES_WORTH_THREADS 200000
@@ -143,20 +140,10 @@ static unsigned choose_hash_bits(const file_builder *builder,
 static ksv_status fill_file(file_run *run, file_scan_result *scanned,
                             ksv_error *error)
 {
-    const ksv_allocator *a = run->builder->place.allocator;
     catalog_file *file = &run->out->file;
-    const planned_file *planned = run->planned;
-    file->given_path =
-        memory_copy_string(a, planned->given_path, strlen(planned->given_path));
-    file->relative_path = memory_copy_string(a, planned->relative_path,
-                                             strlen(planned->relative_path));
-    file->layout_bytes = scanned->layout.size;
-    file->layout = memory_alloc(a, scanned->layout.size);
-    if (file->given_path == NULL || file->relative_path == NULL ||
-        file->layout == NULL)
-        return error_set_memory(error);
-    if (scanned->layout.size > 0)
-        memcpy(file->layout, scanned->layout.data, scanned->layout.size);
+    KSV_TRY(built_file_set_names(run->builder, run->out, run->planned,
+                                 scanned->layout.data, scanned->layout.size,
+                                 error));
     file_identity_record(file, &scanned->info);
     memcpy(file->fingerprint, scanned->fingerprint, sizeof file->fingerprint);
     memcpy(file->content_hash, scanned->content_hash,
@@ -381,22 +368,6 @@ static ksv_status scan_and_write(file_run *run, ksv_error *error)
     return status;
 }
 
-static ksv_status open_sorter(file_run *run, ksv_error *error)
-{
-    const segment_place *place = &run->builder->place;
-    char name[CATALOG_NAME_BYTES];
-    catalog_sidecar_name(run->out->id, "", name);
-    entry_sorter_options options = {
-        .allocator = place->allocator,
-        .memory_bytes = run->means->memory_bytes,
-        .expected_entries = run->planned->size_bytes / USUAL_RECORD_BYTES + 1,
-        .adders = run->workers,
-        .fs = place->fs,
-        .directory = place->directory,
-        .spill_name = name};
-    return entry_sorter_open(&options, &run->sorter, error);
-}
-
 /* As many workers as the file and the memory are worth. */
 static unsigned choose_workers(const file_run *run)
 {
@@ -416,7 +387,9 @@ static ksv_status open_takers(file_run *run, ksv_error *error)
                                       sizeof *run->takers);
     if (run->takers == NULL)
         return error_set_memory(error);
-    KSV_TRY(open_sorter(run, error));
+    KSV_TRY(build_sorter_open(
+        &builder->place, run->out->id, run->means->memory_bytes,
+        run->planned->size_bytes, run->workers, &run->sorter, error));
     for (unsigned i = 0; i < run->workers; i++) {
         run->takers[i] =
             (record_taker){.hasher = &builder->parameters->hasher,
@@ -468,6 +441,27 @@ ksv_status file_builder_run(file_builder *builder, const planned_file *planned,
     if (status != KSV_OK)
         built_file_release(builder, out);
     return status;
+}
+
+ksv_status built_file_set_names(const file_builder *builder, built_file *built,
+                                const planned_file *planned,
+                                const uint8_t *layout, size_t layout_bytes,
+                                ksv_error *error)
+{
+    const ksv_allocator *a = builder->place.allocator;
+    catalog_file *file = &built->file;
+    file->given_path =
+        memory_copy_string(a, planned->given_path, strlen(planned->given_path));
+    file->relative_path = memory_copy_string(a, planned->relative_path,
+                                             strlen(planned->relative_path));
+    file->layout_bytes = layout_bytes;
+    file->layout = memory_alloc(a, layout_bytes);
+    if (file->given_path == NULL || file->relative_path == NULL ||
+        file->layout == NULL)
+        return error_set_memory(error);
+    if (layout_bytes > 0)
+        memcpy(file->layout, layout, layout_bytes);
+    return KSV_OK;
 }
 
 void built_file_forget_entries(const file_builder *builder, built_file *built)

@@ -80,6 +80,12 @@ ksv_status file_builder_run(file_builder *builder, const planned_file *planned,
                             uint64_t id, const file_means *means,
                             built_file *out, ksv_error *error);
 
+/* Gives a built file its paths and a copy of its layout. */
+ksv_status built_file_set_names(const file_builder *builder, built_file *built,
+                                const planned_file *planned,
+                                const uint8_t *layout, size_t layout_bytes,
+                                ksv_error *error);
+
 /* Frees the entries of a file that was collected. */
 void built_file_forget_entries(const file_builder *builder, built_file *built);
 

@@ -6,10 +6,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "build/build_sorter.h"
 #include "build/tier_merge.h"
-
-/* Bytes of a record, as a guess at the number of records. */
-#define USUAL_RECORD_BYTES 24
 
 struct file_collector {
     const file_builder *builder;
@@ -25,24 +23,14 @@ ksv_status file_collector_open(const file_builder *builder, uint64_t id,
                                uint64_t memory_bytes, uint64_t expected_bytes,
                                file_collector **out, ksv_error *error)
 {
-    const segment_place *place = &builder->place;
-    char name[CATALOG_NAME_BYTES];
     *out = NULL;
-    file_collector *c = memory_zalloc(place->allocator, sizeof *c);
+    file_collector *c = memory_zalloc(builder->place.allocator, sizeof *c);
     if (c == NULL)
         return error_set_memory(error);
     c->builder = builder;
     c->id = id;
-    catalog_sidecar_name(id, "", name);
-    entry_sorter_options options = {.allocator = place->allocator,
-                                    .memory_bytes = memory_bytes,
-                                    .expected_entries =
-                                        expected_bytes / USUAL_RECORD_BYTES + 1,
-                                    .adders = 1,
-                                    .fs = place->fs,
-                                    .directory = place->directory,
-                                    .spill_name = name};
-    ksv_status status = entry_sorter_open(&options, &c->sorter, error);
+    ksv_status status = build_sorter_open(&builder->place, id, memory_bytes,
+                                          expected_bytes, 1, &c->sorter, error);
     if (status != KSV_OK) {
         file_collector_close(c);
         return status;

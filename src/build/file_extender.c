@@ -5,15 +5,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "build/build_sorter.h"
 #include "build/grown_file.h"
 #include "build/record_taker.h"
 #include "datafile/datafile.h"
 #include "io/file.h"
-#include "sort/entry_sorter.h"
-
-/* Bytes of a record, as a guess at the number of records. */
-#define USUAL_RECORD_BYTES 24
 
 typedef struct extension {
     file_builder *builder;
@@ -125,40 +121,11 @@ static ksv_status take_records(void *ctx, const scan_record *records,
 
 static ksv_status open_sorter(extension *x, ksv_error *error)
 {
-    const segment_place *place = &x->builder->place;
-    char name[CATALOG_NAME_BYTES];
-    catalog_sidecar_name(x->out->id, "", name);
     uint64_t bytes = x->grown.info.size_bytes - x->first_offset;
-    entry_sorter_options options = {.allocator = place->allocator,
-                                    .memory_bytes = x->means->memory_bytes,
-                                    .expected_entries =
-                                        bytes / USUAL_RECORD_BYTES + 1,
-                                    .adders = 1,
-                                    .fs = place->fs,
-                                    .directory = place->directory,
-                                    .spill_name = name};
-    KSV_TRY(entry_sorter_open(&options, &x->sorter, error));
+    KSV_TRY(build_sorter_open(&x->builder->place, x->out->id,
+                              x->means->memory_bytes, bytes, 1, &x->sorter,
+                              error));
     x->adder = entry_sorter_adder(x->sorter, 0);
-    return KSV_OK;
-}
-
-static ksv_status copy_names(extension *x, ksv_error *error)
-{
-    const ksv_allocator *a = x->builder->place.allocator;
-    const catalog_file *before = x->before;
-    const planned_file *planned = x->planned;
-    catalog_file *file = &x->out->file;
-    file->given_path =
-        memory_copy_string(a, planned->given_path, strlen(planned->given_path));
-    file->relative_path = memory_copy_string(a, planned->relative_path,
-                                             strlen(planned->relative_path));
-    file->layout_bytes = before->layout_bytes;
-    file->layout = memory_alloc(a, before->layout_bytes);
-    if (file->given_path == NULL || file->relative_path == NULL ||
-        file->layout == NULL)
-        return error_set_memory(error);
-    if (before->layout_bytes > 0)
-        memcpy(file->layout, before->layout, before->layout_bytes);
     return KSV_OK;
 }
 
@@ -293,7 +260,9 @@ static ksv_status extend(extension *x, bool *is_done, ksv_error *error)
         return KSV_OK;
     KSV_TRY(status);
     count_records(x);
-    KSV_TRY(copy_names(x, error));
+    KSV_TRY(built_file_set_names(x->builder, x->out, x->planned,
+                                 x->before->layout, x->before->layout_bytes,
+                                 error));
     return write_segment(x, error);
 }
 

@@ -15,11 +15,10 @@ bool file_extender_can(const catalog_file *known);
  * number `id`: from its last record that is complete, or from an earlier extent
  * when that is no larger than what follows it, so that extents stay few.
  *
- * Whether the beginning is as it was is found out first: all of it is compared
- * with the content hash, or samples are when the caller of the build has
- * promised that files only grow. `*is_done` is false, with KSV_OK, when it is
- * not, or all of the file is to be indexed for another reason. As
- * file_builder_run() otherwise. */
+ * Whether the beginning is as it was is found out first: by the samples of its
+ * fingerprint, and with `compare_grown` by all of it, too. `*is_done` is false,
+ * with KSV_OK, when it is not, or all of the file is to be indexed for another
+ * reason. As file_builder_run() otherwise. */
 ksv_status file_extender_run(file_builder *builder, const planned_file *planned,
                              uint64_t id, const file_means *means,
                              built_file *out, bool *is_done, ksv_error *error);

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "segment/part_map.h"
 
 static uint64_t end_of(const catalog_part *part)
 {

@@ -2,17 +2,12 @@
 /* Merges the segments of an index in tiers, so that lookups ask few of them. */
 #include "build/tier_merge.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "segment/segment_join.h"
 
 /* Of a segment, one entry in so many may be dead. */
 #define DEAD_PART 4
-
-/* The codec's bound. */
-#define TIER_MOST 255
 
 /* Tables that are read at once. */
 #define MERGE_MOST 1024
@@ -62,7 +57,7 @@ static bool choose_dead(tier_job *job)
 static bool choose_tier(tier_job *job)
 {
     const catalog_state *state = &job->run->state;
-    for (unsigned tier = 0; tier < TIER_MOST; tier++) {
+    for (unsigned tier = 0; tier < CATALOG_TIER_MOST; tier++) {
         job->count = 0;
         for (size_t i = 0; i < state->segment_count; i++)
             if (state->segments[i].tier == tier && job->count < MERGE_MOST)

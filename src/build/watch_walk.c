@@ -189,9 +189,7 @@ static ksv_status visit_name(const walker *w, const walked_directory *at,
 {
     const ksv_allocator *a = w->walk->allocator;
     char *open_path = path_join(a, at->open_path, name);
-    char *given_path = at->given_path[0] == '\0'
-                           ? memory_copy_string(a, name, strlen(name))
-                           : path_join(a, at->given_path, name);
+    char *given_path = join(a, at->given_path, name);
     char *relative_path = join(a, at->relative_path, name);
     ksv_status status = KSV_OK;
     if (open_path == NULL || given_path == NULL || relative_path == NULL) {

@@ -94,13 +94,16 @@ typedef struct catalog_part {
     bool is_dead; /* the file has other content by now, or was dropped */
 } catalog_part;
 
+#define CATALOG_TIER_MOST 255
+
 /* A table over parts of data files, and the filter of its keys. Its payloads
  * are positions in the parts laid end to end: payload p is in the part whose
  * base, the sum of the lengths before it, is the last one not above p; in the
  * file that is the part's first offset + p - base. */
 typedef struct catalog_segment {
     uint64_t id;   /* from 1; names the table; never used again */
-    unsigned tier; /* how often its entries were merged, about */
+    unsigned tier; /* how often its entries were merged, about; up to
+                      CATALOG_TIER_MOST */
     uint64_t entries;
     unsigned payload_bits;
     uint64_t table_bytes;  /* size of the sidecar */

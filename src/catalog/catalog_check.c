@@ -5,7 +5,6 @@
 #define HASH_BITS_LEAST 36
 #define HASH_BITS_MOST 48
 #define PAYLOAD_BITS_MOST 57
-#define TIER_MOST 255
 
 const char *catalog_check_parameters(const catalog_parameters *p)
 {
@@ -90,7 +89,7 @@ const char *catalog_check_segment(const catalog_segment *s)
 {
     if (s->id == 0 || s->filter.id == 0)
         return "a segment has no id";
-    if (s->tier > TIER_MOST || s->payload_bits < 1 ||
+    if (s->tier > CATALOG_TIER_MOST || s->payload_bits < 1 ||
         s->payload_bits > PAYLOAD_BITS_MOST || s->filter.keys > s->entries)
         return "a segment has impossible counts";
     return check_parts(s);

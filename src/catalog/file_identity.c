@@ -101,14 +101,6 @@ ksv_status file_identity_look(const ksv_file_system *fs, const char *path,
     return status;
 }
 
-ksv_status file_identity_check(const ksv_file_system *fs, const char *path,
-                               const catalog_file *file,
-                               file_identity *identity, ksv_error *error)
-{
-    ksv_file_info info;
-    return file_identity_look(fs, path, file, identity, &info, error);
-}
-
 void file_identity_record(catalog_file *file, const ksv_file_info *info)
 {
     file->size_bytes = info->size_bytes;

@@ -30,13 +30,8 @@ ksv_status file_identity_path(const ksv_file_system *fs, const char *directory,
                               ksv_error *error);
 
 /* Compares the file at `path` with what `file` records; reads it only when size
- * and times leave a doubt. */
-ksv_status file_identity_check(const ksv_file_system *fs, const char *path,
-                               const catalog_file *file,
-                               file_identity *identity, ksv_error *error);
-
-/* The same; `*info` is what the file was when that was found out, all zero when
- * there is none. */
+ * and times leave a doubt. `*info` is what the file was when that was found
+ * out, all zero when there is none. */
 ksv_status file_identity_look(const ksv_file_system *fs, const char *path,
                               const catalog_file *file, file_identity *identity,
                               ksv_file_info *info, ksv_error *error);

@@ -83,8 +83,8 @@ static ksv_status sum_segments(index_snapshot *s, ksv_index_info *info,
         add_segment(info, s->segments[i].facts);
     for (size_t i = 0; i < s->state.file_count; i++)
         add_file_filters(info, &s->state, &s->state.files[i]);
-    return distinct_keys_count_all(&s->place, &s->state, &info->distinct_keys,
-                                   error);
+    return distinct_keys_count(&s->place, &s->state, 0, &info->distinct_keys,
+                               error);
 }
 
 static ksv_status fill_info(index_snapshot *s, ksv_index_file *files,

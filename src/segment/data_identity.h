@@ -15,7 +15,7 @@ typedef struct data_identity {
     bool was_read; /* from start to end, to find it out */
 } data_identity;
 
-/* As file_identity_check(), but where only a part of the content was compared
+/* As file_identity_look(), but where only a part of the content was compared
  * all of it is read: FILE_IDENTITY_TOUCHED is certain then. */
 ksv_status data_identity_check(const segment_place *place,
                                const catalog_file *file, const char *path,

@@ -58,11 +58,10 @@ static bool has_dead_parts(const catalog_segment *segment)
     return false;
 }
 
-ksv_status distinct_keys_count(const segment_place *place,
-                               const catalog_state *state,
-                               const catalog_segment *const *segments,
-                               size_t count, uint64_t *distinct,
-                               ksv_error *error)
+static ksv_status count_in(const segment_place *place,
+                           const catalog_state *state,
+                           const catalog_segment *const *segments, size_t count,
+                           uint64_t *distinct, ksv_error *error)
 {
     merge_space space;
     extent_sums sums = {0, 0, 0};
@@ -87,19 +86,21 @@ ksv_status distinct_keys_count(const segment_place *place,
     return KSV_OK;
 }
 
-ksv_status distinct_keys_count_all(const segment_place *place,
-                                   const catalog_state *state,
-                                   uint64_t *distinct, ksv_error *error)
+ksv_status distinct_keys_count(const segment_place *place,
+                               const catalog_state *state, uint64_t first_id,
+                               uint64_t *distinct, ksv_error *error)
 {
-    size_t count = state->segment_count;
+    size_t room = state->segment_count;
     const catalog_segment **segments =
-        memory_zalloc_array(place->allocator, count, sizeof *segments);
+        memory_zalloc_array(place->allocator, room, sizeof *segments);
     if (segments == NULL)
         return error_set_memory(error);
-    for (size_t i = 0; i < count; i++)
-        segments[i] = &state->segments[i];
+    size_t count = 0;
+    for (size_t i = 0; i < room; i++)
+        if (state->segments[i].id >= first_id)
+            segments[count++] = &state->segments[i];
     ksv_status status =
-        distinct_keys_count(place, state, segments, count, distinct, error);
-    memory_free(place->allocator, segments, count * sizeof *segments);
+        count_in(place, state, segments, count, distinct, error);
+    memory_free(place->allocator, segments, room * sizeof *segments);
     return status;
 }

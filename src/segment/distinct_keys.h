@@ -5,19 +5,12 @@
 
 #include "segment/segment.h"
 
-/* Counts the keys in the living parts of `segments`, which are of `state`:
- * exactly within an extent of a file; keys of different ones count as one when
- * their truncated hashes are equal. Reads the tables if there are several that
- * may have keys in common. */
+/* Counts the keys in the living parts of the segments of `state` that have an
+ * id from `first_id` on (0: all of them): exactly within an extent of a file;
+ * keys of different ones count as one when their truncated hashes are equal.
+ * Reads the tables if there are several that may have keys in common. */
 ksv_status distinct_keys_count(const segment_place *place,
-                               const catalog_state *state,
-                               const catalog_segment *const *segments,
-                               size_t count, uint64_t *distinct,
-                               ksv_error *error);
-
-/* The same of all segments of `state`. */
-ksv_status distinct_keys_count_all(const segment_place *place,
-                                   const catalog_state *state,
-                                   uint64_t *distinct, ksv_error *error);
+                               const catalog_state *state, uint64_t first_id,
+                               uint64_t *distinct, ksv_error *error);
 
 #endif

@@ -132,6 +132,19 @@ ksv_status segment_open_filter(const segment_place *place,
     return status;
 }
 
+ksv_status segment_load_filter(const segment_place *place,
+                               const catalog_filter *filter,
+                               segment_filter *out, ksv_error *error)
+{
+    KSV_TRY(segment_open_filter(place, filter, out, error));
+    ksv_status status = ksv_filter_load(out->filter, error);
+    if (status != KSV_OK) {
+        segment_error(place, filter->id, CATALOG_FILTER_ENDING, error);
+        segment_close_filter(out);
+    }
+    return status;
+}
+
 static ksv_status start_table(const segment_place *place,
                               const catalog_segment *segment,
                               segment_table *out, ksv_error *error)

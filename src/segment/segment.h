@@ -48,6 +48,10 @@ ksv_status segment_open_filter(const segment_place *place,
 ksv_status segment_open_table(const segment_place *place,
                               const catalog_segment *segment,
                               segment_table *out, ksv_error *error);
+/* The same, and reads all of the filter, which checks every byte. */
+ksv_status segment_load_filter(const segment_place *place,
+                               const catalog_filter *filter,
+                               segment_filter *out, ksv_error *error);
 void segment_close_filter(segment_filter *filter);
 void segment_close_table(segment_table *table);
 

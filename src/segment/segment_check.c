@@ -104,16 +104,10 @@ static ksv_status check_table(checker *c, ksv_error *error)
 
 static ksv_status check_with_filter(checker *c, ksv_error *error)
 {
-    const segment_place *place = c->place;
-    const catalog_segment *segment = c->segment;
     segment_filter filter;
-    KSV_TRY(segment_open_filter(place, &segment->filter, &filter, error));
-    ksv_status status = ksv_filter_load(filter.filter, error);
-    if (status != KSV_OK)
-        segment_error(place, segment->filter.id, CATALOG_FILTER_ENDING, error);
+    KSV_TRY(segment_load_filter(c->place, &c->segment->filter, &filter, error));
     c->filter = filter.filter;
-    if (status == KSV_OK)
-        status = check_table(c, error);
+    ksv_status status = check_table(c, error);
     segment_close_filter(&filter);
     return status;
 }
@@ -169,12 +163,9 @@ static ksv_status check_filter(const segment_place *place,
                                const catalog_filter *facts, ksv_error *error)
 {
     segment_filter filter;
-    KSV_TRY(segment_open_filter(place, facts, &filter, error));
-    ksv_status status = ksv_filter_load(filter.filter, error);
-    if (status != KSV_OK)
-        segment_error(place, facts->id, CATALOG_FILTER_ENDING, error);
+    KSV_TRY(segment_load_filter(place, facts, &filter, error));
     segment_close_filter(&filter);
-    return status;
+    return KSV_OK;
 }
 
 bool segment_has_filter(const catalog_state *state, uint64_t filter_id)

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "segment/segment_merge.h"
-#include "table/table_writer.h"
 
 /* Entries that are handed on at once. */
 #define JOIN_ENTRIES 1024
@@ -66,20 +65,9 @@ static ksv_status feed_table(segment_joiner *j, ksv_table_writer *writer,
 static ksv_status write_table(segment_joiner *j, ksv_table_info *info,
                               ksv_error *error)
 {
-    const segment_place *place = j->place;
-    const catalog_parameters *p = place->parameters;
     catalog_segment *out = j->out;
-    ksv_table_options options = {.hash_bits = p->hash_bits,
-                                 .payload_bits = out->payload_bits,
-                                 .hasher = p->hasher};
-    char name[CATALOG_NAME_BYTES];
-    segment_sidecar_id(p, out->id, CATALOG_TABLE_ENDING, options.id);
-    catalog_sidecar_name(out->id, CATALOG_TABLE_ENDING, name);
-    KSV_TRY(atomic_file_create(place->fs, place->directory, name,
-                               place->allocator, &j->files->table, error));
     ksv_table_writer *writer;
-    KSV_TRY(ksv_table_writer_open(atomic_file_handle(j->files->table), &options,
-                                  place->allocator, &writer, error));
+    KSV_TRY(segment_open_table_writer(j->place, out, j->files, &writer, error));
     ksv_status status = feed_table(j, writer, error);
     if (status == KSV_OK)
         status = ksv_table_writer_finish(writer, info, error);

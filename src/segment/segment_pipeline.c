@@ -87,8 +87,14 @@ static bool is_reasonable(const pipeline *p, const hash_entry *entries,
     return part * blocks <= SPAN_EXCESS * share * blocks + SPAN_SPARE_BLOCKS;
 }
 
+/* Appends what a job has made, unless that failed. */
 static ksv_status append(pipeline *p, const group_job *job, ksv_error *error)
 {
+    if (job->status != KSV_OK) {
+        if (error != NULL)
+            *error = job->error;
+        return job->status;
+    }
     KSV_TRY(table_batch_append(&job->batch, p->target->table, error));
     if (!p->has_filter)
         return KSV_OK;
@@ -102,12 +108,9 @@ static ksv_status finish_oldest(pipeline *p, ksv_error *error)
         thread_pool_wait(p->pool, &job->task);
     p->head++;
     p->pending--;
-    if (job->status != KSV_OK) {
-        if (error != NULL)
-            *error = job->error;
-        return job->status;
-    }
-    return append(p, job, error);
+    KSV_TRY(append(p, job, error));
+    entry_sorter_give_back(p->sorter);
+    return KSV_OK;
 }
 
 static ksv_status start_job(pipeline *p, group_job *job,
@@ -127,16 +130,11 @@ static ksv_status start_job(pipeline *p, group_job *job,
 static ksv_status write_at_once(pipeline *p, const hash_entry *entries,
                                 size_t count, ksv_error *error)
 {
-    for (; p->pending > 0; entry_sorter_give_back(p->sorter))
+    while (p->pending > 0)
         KSV_TRY(finish_oldest(p, error));
     group_job *job = &p->jobs[0];
     KSV_TRY(start_job(p, job, entries, count, error));
     run_job(job);
-    if (job->status != KSV_OK) {
-        if (error != NULL)
-            *error = job->error;
-        return job->status;
-    }
     return append(p, job, error);
 }
 
@@ -159,7 +157,7 @@ static ksv_status write_all(pipeline *p, ksv_error *error)
         const hash_entry *entries;
         size_t count;
         bool kept;
-        for (; p->pending == p->job_count; entry_sorter_give_back(p->sorter))
+        while (p->pending == p->job_count)
             KSV_TRY(finish_oldest(p, error));
         KSV_TRY(
             entry_sorter_next_kept(p->sorter, &entries, &count, &kept, error));
@@ -168,7 +166,7 @@ static ksv_status write_all(pipeline *p, ksv_error *error)
         KSV_TRY(kept ? write_kept(p, entries, count, error)
                      : write_at_once(p, entries, count, error));
     }
-    for (; p->pending > 0; entry_sorter_give_back(p->sorter))
+    while (p->pending > 0)
         KSV_TRY(finish_oldest(p, error));
     return KSV_OK;
 }

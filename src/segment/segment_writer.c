@@ -6,14 +6,11 @@
  * twice, in memory and even more when they were on disk. */
 #include "segment/segment_writer.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "filter/filter_writer.h"
 #include "io/file.h"
 #include "segment/segment_pipeline.h"
 #include "table/table_hashes.h"
-#include "table/table_writer.h"
 
 static ksv_status create(const segment_place *place, uint64_t id,
                          const char *ending, atomic_file **file,
@@ -118,6 +115,23 @@ ksv_status segment_write_filter(const segment_place *place, uint64_t hashes,
     return status;
 }
 
+ksv_status segment_open_table_writer(const segment_place *place,
+                                     const catalog_segment *segment,
+                                     segment_files *files,
+                                     ksv_table_writer **writer,
+                                     ksv_error *error)
+{
+    const catalog_parameters *p = place->parameters;
+    ksv_table_options options = {.hash_bits = p->hash_bits,
+                                 .payload_bits = segment->payload_bits,
+                                 .hasher = p->hasher};
+    segment_sidecar_id(p, segment->id, CATALOG_TABLE_ENDING, options.id);
+    KSV_TRY(
+        create(place, segment->id, CATALOG_TABLE_ENDING, &files->table, error));
+    return ksv_table_writer_open(atomic_file_handle(files->table), &options,
+                                 place->allocator, writer, error);
+}
+
 /* Both sidecars in the making. */
 typedef struct segment_writers {
     ksv_table_writer *table;
@@ -130,15 +144,7 @@ static ksv_status open_writers(const segment_place *place,
                                segment_files *files, segment_writers *w,
                                ksv_error *error)
 {
-    const catalog_parameters *p = place->parameters;
-    ksv_table_options options = {.hash_bits = p->hash_bits,
-                                 .payload_bits = segment->payload_bits,
-                                 .hasher = p->hasher};
-    segment_sidecar_id(p, segment->id, CATALOG_TABLE_ENDING, options.id);
-    KSV_TRY(
-        create(place, segment->id, CATALOG_TABLE_ENDING, &files->table, error));
-    KSV_TRY(ksv_table_writer_open(atomic_file_handle(files->table), &options,
-                                  place->allocator, &w->table, error));
+    KSV_TRY(segment_open_table_writer(place, segment, files, &w->table, error));
     return open_filter(place, entries, segment, files, &w->filter_options,
                        &w->filter, error);
 }

@@ -7,6 +7,7 @@
 #include "io/publish_queue.h"
 #include "segment/segment.h"
 #include "sort/entry_sorter.h"
+#include "table/table_writer.h"
 
 /* The sidecars of a segment, written but not published. */
 typedef struct segment_files {
@@ -24,6 +25,14 @@ ksv_status segment_write(const segment_place *place, entry_sorter *sorter,
                          uint64_t payload_limit, catalog_segment *segment,
                          segment_files *files, uint64_t *distinct_keys,
                          ksv_error *error);
+
+/* Begins the table of `segment`, which has its id and payload bits: the file
+ * becomes a member of `*files`. */
+ksv_status segment_open_table_writer(const segment_place *place,
+                                     const catalog_segment *segment,
+                                     segment_files *files,
+                                     ksv_table_writer **writer,
+                                     ksv_error *error);
 
 /* Writes the filter of a segment whose table, in `files`, is written and has
  * `hashes` distinct ones. */

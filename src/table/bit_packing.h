@@ -84,19 +84,18 @@ static inline unsigned bits_select(uint64_t word, unsigned rank)
     return position;
 }
 
-/* Appends fields one after the other. Whole words are stored, so `next` needs
- * room up to a multiple of 8 bytes. */
+/* Appends fields one after the other. Whole words are stored at any byte, so
+ * there is room for 8 bytes behind the last field. */
 typedef struct bit_writer {
     uint8_t *next;
     uint64_t word;
-    unsigned used; /* bits of `word`, below 64 */
+    unsigned used; /* bits of `word`, below 8 */
 } bit_writer;
 
 #define BITS_SHORT_MAX 56u
 
-/* As bit_writer_put() for a width up to BITS_SHORT_MAX, without a branch:
- * `used` stays below 8 and whole words are stored at any byte, 8 bytes behind
- * `next` too. */
+/* `value` has no bits beyond `width`, which is up to BITS_SHORT_MAX. Without a
+ * branch. */
 static inline void bit_writer_put_short(bit_writer *w, uint64_t value,
                                         unsigned width)
 {
@@ -108,33 +107,14 @@ static inline void bit_writer_put_short(bit_writer *w, uint64_t value,
     w->used %= 8;
 }
 
-/* `value` has no bits beyond `width` (0..63). */
+/* The low `width` (0..63) bits of `value`. */
 static inline void bit_writer_put(bit_writer *w, uint64_t value, unsigned width)
 {
-    w->word |= value << w->used;
-    w->used += width;
-    if (w->used < 64)
-        return;
-    store_u64(w->next, w->word);
-    w->next += 8;
-    w->used -= 64;
-    /* What did not fit: `width` - `used` bits went in. */
-    w->word = value >> (width - w->used);
-}
-
-/* `zeros` zeros and a one. */
-static inline void bit_writer_put_unary(bit_writer *w, uint64_t zeros)
-{
-    for (; zeros >= 63; zeros -= 63)
-        bit_writer_put(w, 0, 63);
-    bit_writer_put(w, UINT64_C(1) << zeros, (unsigned)zeros + 1);
-}
-
-/* Stores the last word, if it was begun. */
-static inline void bit_writer_finish(bit_writer *w)
-{
-    if (w->used > 0)
-        store_u64(w->next, w->word);
+    unsigned most = width < BITS_SHORT_MAX ? width : BITS_SHORT_MAX;
+    bit_writer_put_short(w, value & bits_mask(most), most);
+    if (width > most)
+        bit_writer_put_short(w, value >> most & bits_mask(width - most),
+                             width - most);
 }
 
 #endif

@@ -114,16 +114,6 @@ static void encode_unary(const page_context *context, const page_cut *cut,
     store_u64(body + 8 * word_number, word);
 }
 
-/* The low `width` (1..63) bits of `value`. */
-static inline void put_field(bit_writer *w, uint64_t value, unsigned width)
-{
-    unsigned most = width < BITS_SHORT_MAX ? width : BITS_SHORT_MAX;
-    bit_writer_put_short(w, value & bits_mask(most), most);
-    if (width > most)
-        bit_writer_put_short(w, value >> most & bits_mask(width - most),
-                             width - most);
-}
-
 /* Low bits and payloads, behind the unary part, which ends at `bit`. */
 static void encode_fields(const page_context *context, const page_cut *cut,
                           unsigned low_bits, size_t bit, uint8_t *body)
@@ -133,9 +123,10 @@ static void encode_fields(const page_context *context, const page_cut *cut,
     uint64_t base = x_of(context, cut->entries);
     if (low_bits > 0)
         for (size_t i = 0; i < cut->count; i++)
-            put_field(&w, x_of(context, &cut->entries[i]) - base, low_bits);
+            bit_writer_put(&w, x_of(context, &cut->entries[i]) - base,
+                           low_bits);
     for (size_t i = 0; i < cut->count; i++)
-        put_field(&w, cut->entries[i].payload, context->payload_bits);
+        bit_writer_put(&w, cut->entries[i].payload, context->payload_bits);
 }
 
 void page_encode(const page_context *context, const page_cut *cut,

@@ -140,13 +140,14 @@ static ksv_status read_page(table_search *s, uint64_t number, uint32_t fence,
 
 /* Visits what the page has of the hash; `*more` is false after a visit that
  * said so. */
-static ksv_status visit_page(table_search *s, ksv_payload_fn visit, void *ctx,
-                             bool *more, ksv_error *error)
+static ksv_status visit_page(const page_view *view, uint64_t x,
+                             ksv_payload_fn visit, void *ctx, bool *more,
+                             ksv_error *error)
 {
     size_t first, count;
-    KSV_TRY(page_find(&s->view, s->x, &first, &count, error));
+    KSV_TRY(page_find(view, x, &first, &count, error));
     for (size_t i = first; i < first + count && *more; i++)
-        *more = visit(ctx, page_payload(&s->view, i));
+        *more = visit(ctx, page_payload(view, i));
     return KSV_OK;
 }
 
@@ -218,7 +219,7 @@ static ksv_status visit_group(table_search *s, const page_group *group,
     bool more;
     KSV_TRY(find_in_group(s, group, &more, error));
     while (more) {
-        KSV_TRY(visit_page(s, visit, ctx, &more, error));
+        KSV_TRY(visit_page(&s->view, s->x, visit, ctx, &more, error));
         if (s->view.last != s->x ||
             (s->view.flags & TABLE_FLAG_RUN_AFTER) == 0 || !more)
             return KSV_OK;
@@ -247,7 +248,7 @@ static ksv_status visit_single(table_search *s, uint64_t number,
     KSV_TRY(read_page(s, number, fence, error));
     if ((s->view.flags & TABLE_FLAG_GROUP_AFTER) != 0)
         return page_set_corrupt(error, number, "its flags are wrong");
-    return visit_page(s, visit, ctx, &more, error);
+    return visit_page(&s->view, s->x, visit, ctx, &more, error);
 }
 
 static ksv_status no_fence_before(const ksv_table *t, ksv_error *error)
@@ -320,13 +321,8 @@ ksv_status table_search_page(const ksv_table *table, const page_view *view,
     if ((view->flags & TABLE_FLAG_GROUP_AFTER) != 0 ||
         (is_of_group && (view->flags & TABLE_FLAG_GROUP_BEFORE) != 0))
         return page_set_corrupt(error, view->number, "its flags are wrong");
-    size_t first, count;
-    KSV_TRY(page_find(view, x, &first, &count, error));
-    for (size_t i = first; i < first + count; i++) {
-        if (!visit(ctx, page_payload(view, i)))
-            break;
-    }
-    return KSV_OK;
+    bool more = true;
+    return visit_page(view, x, visit, ctx, &more, error);
 }
 
 ksv_status ksv_table_find(ksv_table *table, uint64_t hash, ksv_payload_fn visit,

@@ -111,9 +111,8 @@ static ksv_status open_filters(data_walk *walk, ksv_error *error)
         filter->extent = &check->file->extents[i];
         if (segment_has_filter(check->state, filter->extent->filter.id))
             continue;
-        KSV_TRY(segment_open_filter(check->place, &filter->extent->filter,
+        KSV_TRY(segment_load_filter(check->place, &filter->extent->filter,
                                     &filter->opened, error));
-        KSV_TRY(ksv_filter_load(filter->opened.filter, error));
     }
     return KSV_OK;
 }

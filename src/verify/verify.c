@@ -26,6 +26,7 @@ typedef struct verify_run {
     scan_spec *spec;
     segment_place place;
     table_facts *tables; /* of each data file */
+    ksv_progress progress;
     ksv_verify_report *report;
     ksv_error first_problem;
 } verify_run;
@@ -173,23 +174,22 @@ static ksv_status check_file(verify_run *run, const catalog_file *file,
     return status;
 }
 
-static ksv_status report_progress(verify_run *run, size_t files_done,
-                                  ksv_error *error)
+static void start_progress(verify_run *run)
+{
+    const catalog_state *state = &run->state;
+    run->progress =
+        (ksv_progress){.file = "", .files_total = state->file_count};
+    for (size_t i = 0; i < state->file_count; i++)
+        run->progress.bytes_total += state->files[i].size_bytes;
+    if (state->file_count > 0)
+        run->progress.file = state->files[0].given_path;
+}
+
+static ksv_status report_progress(verify_run *run, ksv_error *error)
 {
     if (run->options.progress == NULL)
         return KSV_OK;
-    ksv_progress progress = {.file = "",
-                             .files_done = files_done,
-                             .files_total = run->state.file_count,
-                             .records = run->report->records_compared};
-    for (size_t i = 0; i < run->state.file_count; i++) {
-        progress.bytes_total += run->state.files[i].size_bytes;
-        if (i < files_done)
-            progress.bytes_done += run->state.files[i].size_bytes;
-        else if (i == files_done)
-            progress.file = run->state.files[i].given_path;
-    }
-    if (!run->options.progress(run->options.progress_ctx, &progress))
+    if (!run->options.progress(run->options.progress_ctx, &run->progress))
         return error_set(error, KSV_ERROR_CANCELLED, NULL, "stopped");
     return KSV_OK;
 }
@@ -207,13 +207,19 @@ static ksv_status check_all(verify_run *run, ksv_error *error)
                                       sizeof *run->tables);
     if (run->tables == NULL)
         return error_set_memory(error);
+    start_progress(run);
     for (size_t i = 0; i < run->state.segment_count; i++) {
-        KSV_TRY(report_progress(run, 0, error));
+        KSV_TRY(report_progress(run, error));
         KSV_TRY(check_segment(run, &run->state.segments[i], error));
     }
     for (size_t i = 0; i < run->state.file_count; i++) {
-        KSV_TRY(report_progress(run, i, error));
-        KSV_TRY(check_file(run, &run->state.files[i], error));
+        const catalog_file *file = &run->state.files[i];
+        run->progress.file = file->given_path;
+        KSV_TRY(report_progress(run, error));
+        KSV_TRY(check_file(run, file, error));
+        run->progress.files_done++;
+        run->progress.bytes_done += file->size_bytes;
+        run->progress.records = run->report->records_compared;
     }
     return KSV_OK;
 }
