@@ -12,11 +12,11 @@
  * three times the longest key is needed, whatever the number of entries. */
 typedef struct tree_loader tree_loader;
 
-/* Begins a tree that will be at `path`; until it is finished it is at `path`
- * with ".tmp". LMDB opens paths by itself: `fs` has to lead to the file system
- * of the operating system (else KSV_ERROR_UNSUPPORTED). */
-ksv_status tree_loader_open(const ksv_file_system *fs, const char *path,
-                            const uint8_t id[16],
+/* Begins a tree that will be file `name` of `directory`; until it is finished
+ * it has ".tmp" behind its name. LMDB opens paths by itself: `fs` has to lead
+ * to the file system of the operating system (else KSV_ERROR_UNSUPPORTED). */
+ksv_status tree_loader_open(const ksv_file_system *fs, const char *directory,
+                            const char *name, const uint8_t id[16],
                             const ksv_allocator *allocator, tree_loader **out,
                             ksv_error *error);
 

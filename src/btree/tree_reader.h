@@ -34,8 +34,7 @@ ksv_status tree_reader_open(const tree_reader_options *options,
 void tree_reader_close(tree_reader *reader); /* NULL is allowed */
 
 /* Of the transaction that is read now. */
-ksv_status tree_reader_get_info(tree_reader *reader, tree_info *info,
-                                ksv_error *error);
+void tree_reader_get_info(tree_reader *reader, tree_info *info);
 
 /* What looking has cost; added to. */
 typedef struct tree_cost {

@@ -45,6 +45,18 @@ const char *lmdb_page_take(const uint8_t *bytes, size_t page_bytes,
                            uint64_t number, bool is_leaf, unsigned nodes_least,
                            lmdb_page *out);
 
+/* The same page once more; false: it is not of that kind. */
+static inline bool lmdb_page_take_again(const uint8_t *bytes, size_t page_bytes,
+                                        bool is_leaf, lmdb_page *out)
+{
+    const uint8_t *fields = bytes + LMDB_WORD_BYTES;
+    unsigned lower = lmdb_load_u16(fields + 4);
+    *out = (lmdb_page){lmdb_load_word(bytes), bytes, page_bytes,
+                       (lower - (unsigned)LMDB_PAGE_HEADER_BYTES) / 2, is_leaf};
+    return lmdb_load_u16(fields + 2) ==
+           (is_leaf ? LMDB_PAGE_LEAF : LMDB_PAGE_BRANCH);
+}
+
 /* Node `i` of a page that lmdb_page_take() has accepted. */
 void lmdb_page_node(const lmdb_page *page, unsigned i, lmdb_node *out);
 

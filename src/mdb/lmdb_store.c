@@ -87,11 +87,36 @@ void lmdb_store_close(lmdb_store *store)
     store->env = NULL;
 }
 
+size_t lmdb_store_page_bytes(const lmdb_store *store)
+{
+    MDB_stat stat;
+    return mdb_env_stat(store->env, &stat) == MDB_SUCCESS ? stat.ms_psize : 0;
+}
+
+uint64_t lmdb_store_used_bytes(const lmdb_store *store)
+{
+    MDB_envinfo info;
+    if (mdb_env_info(store->env, &info) != MDB_SUCCESS)
+        return 0;
+    return ((uint64_t)info.me_last_pgno + 1) * lmdb_store_page_bytes(store);
+}
+
+/* LMDB counts in size_t. */
+static ksv_status check_map(const lmdb_store *store, uint64_t map_bytes,
+                            ksv_error *error)
+{
+    if (map_bytes <= SIZE_MAX)
+        return KSV_OK;
+    return error_set(error, KSV_ERROR_UNSUPPORTED, store->options.path,
+                     "is too large for the addresses of this machine");
+}
+
 ksv_status lmdb_store_resize(lmdb_store *store, uint64_t map_bytes,
                              ksv_error *error)
 {
     if (map_bytes <= store->options.map_bytes)
         return KSV_OK;
+    KSV_TRY(check_map(store, map_bytes, error));
     KSV_TRY(check(store, mdb_env_set_mapsize(store->env, (size_t)map_bytes),
                   error));
     store->options.map_bytes = map_bytes;

@@ -48,6 +48,10 @@ ksv_status lmdb_store_open(lmdb_store *store, const lmdb_store_options *options,
 /* An open transaction is given up. A store that is all zero is not open. */
 void lmdb_store_close(lmdb_store *store);
 
+size_t lmdb_store_page_bytes(const lmdb_store *store);
+/* Of the file, as far as pages were ever used. */
+uint64_t lmdb_store_used_bytes(const lmdb_store *store);
+
 /* Outside of transactions. */
 ksv_status lmdb_store_resize(lmdb_store *store, uint64_t map_bytes,
                              ksv_error *error);
