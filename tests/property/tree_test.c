@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "btree/tree_writer.h"
+#include "support/index_copy.h"
 #include "support/temp_dir.h"
 #include "support/tree_model.h"
 #include "support/write_faults.h"
@@ -217,6 +218,7 @@ static void test_all_kinds(void **state)
 int main(void)
 {
     /* Nothing here depends on what is on the disk. */
+    index_copy_prefer_memory();
     write_faults_arm(WRITE_FAULT_NONE, 0, 0);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_short_keys),
