@@ -224,36 +224,40 @@ static void run_peers(id_stream *s, uint64_t total, const char *directory,
     remove(path);
 }
 
+static void run_stream(const char *way, id_stream *s, const char *directory)
+{
+    ksv_dedup_options options;
+    uint64_t total = s->ids + s->ids / 8;
+    ksv_dedup_options_init(&options);
+    options.window_ms = DAY_MS;
+    options.approximate = strcmp(way, "approximate") == 0;
+    if (options.approximate) {
+        options.expected_keys = s->ids;
+        options.fpr = 0.001;
+    } else {
+        options.memory_bytes = s->ids * 2000 / 864; /* 2 GB at full size */
+        options.spill_directory = directory;
+    }
+    bench_print("dedup_ids_a_day", (double)s->ids, "ids");
+    measure(way, &options, s, total);
+}
+
 int main(int argc, char **argv)
 {
     static id_stream s;
-    if (argc < 2) {
-        fprintf(stderr,
-                "usage: bench_dedup IDS [PEER_IDS [DIRECTORY [KEYSIEVE]]]\n");
+    const char *way = argc > 1 ? argv[1] : "";
+    bool is_stream =
+        strcmp(way, "approximate") == 0 || strcmp(way, "exact") == 0;
+    s.ids = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
+    if (s.ids == 0 || (!is_stream && strcmp(way, "peers") != 0)) {
+        fprintf(stderr, "usage: bench_dedup approximate|exact IDS [DIRECTORY]\n"
+                        "       bench_dedup peers IDS DIRECTORY [KEYSIEVE]\n");
         return 2;
     }
-    s.ids = strtoull(argv[1], NULL, 10);
-    uint64_t peer_ids = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
     const char *directory = argc > 3 ? argv[3] : "/tmp";
-    uint64_t ids = s.ids;
-    uint64_t total = ids + ids / 8;
-    ksv_dedup_options options;
-    if (ids == 0)
-        bench_fail("no ids");
-    bench_print("dedup_ids_a_day", (double)ids, "ids");
-    /* One in REPEAT_ONE_IN is no key of its own. */
-    ksv_dedup_options_init(&options);
-    options.approximate = true;
-    options.expected_keys = ids;
-    options.fpr = 0.001;
-    options.window_ms = DAY_MS;
-    measure("approximate", &options, &s, total);
-    ksv_dedup_options_init(&options);
-    options.window_ms = DAY_MS;
-    options.memory_bytes = ids * 2000 / 864; /* 2 GB at full size */
-    options.spill_directory = directory;
-    measure("exact", &options, &s, total);
-    if (peer_ids > 0)
-        run_peers(&s, peer_ids, directory, argc > 4 ? argv[4] : NULL);
+    if (is_stream)
+        run_stream(way, &s, directory);
+    else
+        run_peers(&s, s.ids, directory, argc > 4 ? argv[4] : NULL);
     return 0;
 }

@@ -207,6 +207,7 @@ static ksv_status search_page(run_page_reader *r, uint64_t number,
     for (;;) {
         run_entry entry;
         bool any;
+        run_page_walk_skip(&walk, query->hash);
         KSV_TRY(run_page_walk_next(&walk, &entry, &any, error));
         if (!any)
             return KSV_OK;

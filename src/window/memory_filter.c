@@ -10,9 +10,11 @@
 #include "filter/filter_geometry.h"
 #include "filter/filter_output.h"
 #include "io/file.h"
+#include "io/large_pages.h"
 
-/* Blocks on the way from memory at once. */
-enum { PROBE_AHEAD = 64 };
+/* Blocks that are probed together, and groups of them on the way from memory.
+ */
+enum { PROBE_GROUP = 16, GROUPS_AHEAD = 2, RING = PROBE_GROUP * 4 };
 
 ksv_status memory_filter_init(memory_filter *filter, uint64_t blocks,
                               unsigned functions,
@@ -23,6 +25,8 @@ ksv_status memory_filter_init(memory_filter *filter, uint64_t blocks,
     if (blocks > FILTER_MAX_BLOCKS)
         return error_set_memory(error);
     KSV_TRY(filter_memory_init(&filter->memory, allocator, bytes, error));
+    /* It is asked all over. */
+    large_pages_ask(filter->memory.data, filter->memory.size_bytes);
     filter_memory_clear(&filter->memory);
     return KSV_OK;
 }
@@ -42,14 +46,18 @@ void memory_filter_probe(const memory_filter *filter, const uint64_t *hashes,
         return;
     }
     bloom_probe_fn probe = bloom_probe_choose();
-    const uint8_t *blocks[PROBE_AHEAD];
-    for (size_t done = 0; done < count; done += PROBE_AHEAD) {
-        size_t n = count - done < PROBE_AHEAD ? count - done : PROBE_AHEAD;
-        for (size_t i = 0; i < n; i++) {
-            blocks[i] = memory_filter_block(filter, hashes[done + i]);
-            BLOOM_PREFETCH(blocks[i]);
+    const uint8_t *ring[RING];
+    size_t fetched = 0;
+    for (size_t done = 0; done < count; done += PROBE_GROUP) {
+        size_t n = count - done < PROBE_GROUP ? count - done : PROBE_GROUP;
+        size_t ahead = done + PROBE_GROUP * (GROUPS_AHEAD + 1);
+        for (; fetched < ahead && fetched < count; fetched++) {
+            const uint8_t *block = memory_filter_block(filter, hashes[fetched]);
+            BLOOM_PREFETCH(block);
+            ring[fetched % RING] = block;
         }
-        probe(blocks, hashes + done, n, filter->functions, may_contain + done);
+        probe(ring + done % RING, hashes + done, n, filter->functions,
+              may_contain + done);
     }
 }
 
