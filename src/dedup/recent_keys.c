@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/prefetch.h"
 #include "io/large_pages.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
@@ -16,12 +17,6 @@
 #define OVERFLOW_SLOTS 1024
 /* A slot is free, or has bits 63..32 of the hash and a reference + 1. */
 #define FREE_SLOT UINT64_MAX
-
-#if defined(__GNUC__)
-#define PREFETCH(address) __builtin_prefetch(address)
-#else
-#define PREFETCH(address) ((void)(address))
-#endif
 
 enum {
     UNIT_BYTES = 8,
@@ -134,7 +129,7 @@ void recent_keys_close(recent_keys *k)
 
 void recent_keys_prefetch(const recent_keys *k, uint64_t hash)
 {
-    PREFETCH(&k->slots[home_of(k, hash)]);
+    MEMORY_PREFETCH(&k->slots[home_of(k, hash)]);
 }
 
 static bool is_key(const recent_key *entry, uint64_t hash, const void *key,
@@ -330,8 +325,8 @@ static ksv_status visit_run(recent_keys *k, size_t first, size_t count,
 /* The entry of a short key lies in one cache line or in two. */
 static void prefetch_key(const recent_key *entry)
 {
-    PREFETCH(entry);
-    PREFETCH(entry->key + SHORT_KEY_BYTES - 1);
+    MEMORY_PREFETCH(entry);
+    MEMORY_PREFETCH(entry->key + SHORT_KEY_BYTES - 1);
 }
 
 ksv_status recent_keys_visit(recent_keys *k, recent_keys_fn visit, void *ctx,

@@ -96,8 +96,7 @@ static ksv_status open_run(key_run *run, const ksv_file_system *fs,
 {
     KSV_TRY(fs->open_read(fs->ctx, path, &run->file, error));
     KSV_TRY(read_ends(run, error));
-    if (run->info.hasher.kind != hasher->kind ||
-        memcmp(run->info.hasher.key, hasher->key, sizeof hasher->key) != 0)
+    if (!hash_same_hasher(&run->info.hasher, hasher))
         return error_set(error, KSV_ERROR_CORRUPT, NULL,
                          "belongs to another state");
     return read_tail(run, error);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/prefetch.h"
 #include "filter/bloom_block.h"
 
 #define CLASSIC_MAX_FUNCTIONS 64
@@ -83,7 +84,7 @@ static inline unsigned classic_ahead(unsigned functions)
     do {                                                                  \
         classic_probes probes_ = classic_begin(truncated);                \
         for (unsigned i_ = 0; i_ < (functions); i_++)                     \
-            BLOOM_PREFETCH((data) + (classic_next(&probes_, bits) >> 3)); \
+            MEMORY_PREFETCH((data) + (classic_next(&probes_, bits) >> 3)); \
     } while (0)
 
 #endif

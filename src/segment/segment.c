@@ -87,11 +87,6 @@ static ksv_status check_identity(bool same, const char *what, ksv_error *error)
                      what);
 }
 
-static bool same_hasher(const ksv_hasher *a, const ksv_hasher *b)
-{
-    return a->kind == b->kind && memcmp(a->key, b->key, sizeof a->key) == 0;
-}
-
 static ksv_status start_filter(const segment_place *place,
                                const catalog_filter *filter,
                                segment_filter *out, ksv_error *error)
@@ -107,7 +102,7 @@ static ksv_status start_filter(const segment_place *place,
                                info.file_bytes == filter->bytes &&
                                info.keys == filter->keys &&
                                info.options.hash_bits == p->hash_bits &&
-                               same_hasher(&info.options.hasher, &p->hasher),
+                               hash_same_hasher(&info.options.hasher, &p->hasher),
                            "a filter", error));
     if (info.file_bytes > SEGMENT_FILTER_LOAD_BYTES)
         return KSV_OK;
@@ -159,7 +154,7 @@ static ksv_status start_table(const segment_place *place,
                               info.file_bytes == segment->table_bytes &&
                               info.entries == segment->entries &&
                               info.options.hash_bits == p->hash_bits &&
-                              same_hasher(&info.options.hasher, &p->hasher),
+                              hash_same_hasher(&info.options.hasher, &p->hasher),
                           "a table", error);
 }
 
