@@ -9,7 +9,7 @@
 
 /* Memory of filters is shared out for so many times the keys that there are:
  * when it is not known how many will come; at most; at least. */
-#define GROWTH_EXPECTED 4.0
+#define GROWTH_EXPECTED 1.5
 #define GROWTH_AT_MOST 8.0
 #define RESERVE 1.125
 

@@ -80,10 +80,10 @@ static inline unsigned classic_ahead(unsigned functions)
 
 /* Asks for the first `functions` of the bits. No function: a compiler may drop
  * the call of one that does nothing else. */
-#define CLASSIC_PREFETCH(data, bits, truncated, functions)                \
-    do {                                                                  \
-        classic_probes probes_ = classic_begin(truncated);                \
-        for (unsigned i_ = 0; i_ < (functions); i_++)                     \
+#define CLASSIC_PREFETCH(data, bits, truncated, functions)                 \
+    do {                                                                   \
+        classic_probes probes_ = classic_begin(truncated);                 \
+        for (unsigned i_ = 0; i_ < (functions); i_++)                      \
             MEMORY_PREFETCH((data) + (classic_next(&probes_, bits) >> 3)); \
     } while (0)
 

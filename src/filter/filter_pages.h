@@ -22,7 +22,7 @@ typedef struct filter_pages {
     uint8_t id[16];
     filter_layout layout;
     filter_memory blocks;
-    bool is_borrowed; /* those are */
+    bool is_borrowed;        /* those are */
     _Atomic uint64_t *ready; /* a bit a page */
     size_t ready_words;
     mutex lock;

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-
 /* So many blocks at once are looked at for quotes. */
 #define SPLIT_BLOCKS 64
 #define SPLIT_BYTES ((size_t)SPLIT_BLOCKS * STRUCTURE_BLOCK_BYTES)

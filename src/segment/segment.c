@@ -98,12 +98,12 @@ static ksv_status start_filter(const segment_place *place,
     ksv_filter_info info;
     ksv_filter_get_info(out->filter, &info);
     const catalog_parameters *p = place->parameters;
-    KSV_TRY(check_identity(memcmp(info.options.id, id, 16) == 0 &&
-                               info.file_bytes == filter->bytes &&
-                               info.keys == filter->keys &&
-                               info.options.hash_bits == p->hash_bits &&
-                               hash_same_hasher(&info.options.hasher, &p->hasher),
-                           "a filter", error));
+    KSV_TRY(check_identity(
+        memcmp(info.options.id, id, 16) == 0 &&
+            info.file_bytes == filter->bytes && info.keys == filter->keys &&
+            info.options.hash_bits == p->hash_bits &&
+            hash_same_hasher(&info.options.hasher, &p->hasher),
+        "a filter", error));
     if (info.file_bytes > SEGMENT_FILTER_LOAD_BYTES)
         return KSV_OK;
     KSV_TRY(ksv_filter_load(out->filter, error));
@@ -150,12 +150,13 @@ static ksv_status start_table(const segment_place *place,
     const catalog_parameters *p = place->parameters;
     uint8_t id[16];
     segment_sidecar_id(p, segment->id, CATALOG_TABLE_ENDING, id);
-    return check_identity(memcmp(info.options.id, id, 16) == 0 &&
-                              info.file_bytes == segment->table_bytes &&
-                              info.entries == segment->entries &&
-                              info.options.hash_bits == p->hash_bits &&
-                              hash_same_hasher(&info.options.hasher, &p->hasher),
-                          "a table", error);
+    return check_identity(
+        memcmp(info.options.id, id, 16) == 0 &&
+            info.file_bytes == segment->table_bytes &&
+            info.entries == segment->entries &&
+            info.options.hash_bits == p->hash_bits &&
+            hash_same_hasher(&info.options.hasher, &p->hasher),
+        "a table", error);
 }
 
 ksv_status segment_open_table(const segment_place *place,

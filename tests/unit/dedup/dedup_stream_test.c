@@ -40,13 +40,14 @@ static void wait_a_little(void)
 
 static bool is_silent(slow_source *s)
 {
-    if (s->given < s->bytes.size / 2 || s->checkpoints > 0)
+    if (s->given < s->bytes.size / 2 || (s->checkpoints > 0 && !s->stops))
         return false;
     if (s->silent_since == 0)
         s->silent_since = time(NULL);
     s->checkpoints = s->report->checkpoints;
     s->silent_reads++;
-    return s->checkpoints == 0 && time(NULL) - s->silent_since < PATIENCE_S;
+    bool is_over = s->checkpoints > 0 && !s->stops;
+    return !is_over && time(NULL) - s->silent_since < PATIENCE_S;
 }
 
 static ksv_status read_slowly(void *ctx, void *buffer, size_t size_bytes,
