@@ -12,7 +12,7 @@
 /* Looked at together. */
 #define MARK_BLOCKS 128
 #define MARK_BYTES ((size_t)MARK_BLOCKS * STRUCTURE_BLOCK_BYTES)
-/* Bytes behind a line that may be read. */
+/* Bytes of the window behind a stretch, which may be read. */
 #define SLACK_BYTES 32
 
 /* A stretch of the window that begins with a line; positions count from its
@@ -27,7 +27,11 @@ struct json_lines {
     size_t size;
     size_t start; /* of the next line */
     uint64_t ends[MARK_BLOCKS + 1];
-    uint64_t quotes[MARK_BLOCKS + 1]; /* without those behind a backslash */
+    /* Where a string ends, or else its line: a quote that is not behind a
+     * backslash, or an end. */
+    uint64_t stops[MARK_BLOCKS + 1];
+    /* All quotes, ends and backslashes: where a string ends without any. */
+    uint64_t marks[MARK_BLOCKS + 1];
     uint64_t backslashes[MARK_BLOCKS + 1];
     /* Bytes behind a backslash that are neither quote nor backslash. */
     uint64_t escaped[MARK_BLOCKS + 1];
@@ -62,19 +66,18 @@ void json_lines_begin(json_lines *lines)
     lines->data = NULL;
 }
 
-/* What stands behind backslashes. A line never begins behind one that counts:
- * a line with a backslash before its end matches no shape. */
-static void sort_out_escapes(json_lines *m, size_t blocks)
+/* Sorts out what stands behind backslashes; `stops` has all quotes before. A
+ * line never begins behind one that counts: a line with a backslash before its
+ * end matches no shape. */
+static void finish_masks(json_lines *m, size_t blocks)
 {
     uint64_t behind = 0;
     uint64_t any = 0;
     for (size_t b = 0; b < blocks; b++) {
-        if ((m->backslashes[b] | behind) == 0) {
-            m->escaped[b] = 0;
-            continue;
-        }
-        uint64_t left = m->backslashes[b] & ~behind;
+        uint64_t quotes = m->stops[b];
+        uint64_t backslashes = m->backslashes[b];
         uint64_t escaped = behind;
+        uint64_t left = backslashes & ~behind;
         behind = 0;
         while (left != 0) {
             uint64_t first = left & (0 - left);
@@ -82,8 +85,9 @@ static void sort_out_escapes(json_lines *m, size_t blocks)
             behind = first >> 63;
             left &= ~(first | first << 1);
         }
-        m->escaped[b] = escaped & ~(m->quotes[b] | m->backslashes[b]);
-        m->quotes[b] &= ~escaped;
+        m->escaped[b] = escaped & ~(quotes | backslashes);
+        m->stops[b] = (quotes & ~escaped) | m->ends[b];
+        m->marks[b] = quotes | backslashes | m->ends[b];
         any |= m->escaped[b];
     }
     m->any_escaped = any != 0;
@@ -92,36 +96,28 @@ static void sort_out_escapes(json_lines *m, size_t blocks)
 static void look(json_lines *m, const record_reader *r)
 {
     const uint8_t wanted[] = {m->end_byte, '"', '\\'};
-    uint64_t *const masks[] = {m->ends, m->quotes, m->backslashes};
+    uint64_t *const masks[] = {m->ends, m->stops, m->backslashes};
     size_t left = r->size - r->position;
     m->data = r->data + r->position;
     m->offset = reader_offset(r);
-    m->size = left < MARK_BYTES ? left : MARK_BYTES;
+    m->size = left < SLACK_BYTES ? 0 : left - SLACK_BYTES;
+    if (m->size > MARK_BYTES)
+        m->size = MARK_BYTES;
     m->start = 0;
     size_t blocks = STRUCTURE_BLOCKS(m->size);
     m->kernels->find(m->data, m->size, wanted, 3, masks);
-    sort_out_escapes(m, blocks);
+    finish_masks(m, blocks);
     m->ends[blocks] = 0;
-    m->quotes[blocks] = 0;
-    m->backslashes[blocks] = 0;
+    m->stops[blocks] = 0;
+    m->marks[blocks] = 0;
     m->escaped[blocks] = 0;
 }
 
-/* The end of the next line, after looking on where needed; m->size: it takes
- * more care. */
-static size_t next_end(json_lines *m, const record_reader *r)
+/* Whether the next line begins at the reader's position. */
+static inline bool is_at(const json_lines *m, const record_reader *r)
 {
-    const uint8_t *next = r->data + r->position;
-    if (m->data != NULL && m->data + m->start == next &&
-        m->offset + m->start == reader_offset(r)) {
-        size_t end = record_span_next_bit(m->ends, m->start, m->size);
-        if (end < m->size)
-            return end;
-    }
-    if (r->position == r->size)
-        return m->size;
-    look(m, r);
-    return record_span_next_bit(m->ends, 0, m->size);
+    return m->data != NULL && m->data + m->start == r->data + r->position &&
+           m->offset + m->start == reader_offset(r);
 }
 
 #if !defined(KSV_SCALAR) && defined(__SSE2__)
@@ -185,40 +181,52 @@ static bool check_escapes(const json_lines *m, size_t start, size_t end)
     return true;
 }
 
-/* As json_shape_match(), for a line behind which SLACK_BYTES may be read. */
-static inline bool match(const json_lines *m, json_shape *shape, size_t start,
-                         size_t end)
+/* The end of the line whose value ends at `at`; 0: there is more to it, or it
+ * is not in the stretch. */
+static inline size_t line_end_at(const json_lines *m, size_t at)
+{
+    if (m->drops_cr && m->data[at] == '\r')
+        at++;
+    return at < m->size && m->data[at] == m->end_byte ? at : 0;
+}
+
+/* Whether the next line matches the shape; if it does, `*value_end` is where
+ * its value ends, and `*end` where it does itself. */
+static inline bool match(const json_lines *m, json_shape *shape,
+                         size_t *value_end, size_t *end)
 {
     const uint8_t *const data = m->data;
+    const size_t size = m->size;
     const json_piece *piece = shape->pieces;
     const json_piece *const last = piece + shape->scalar_count;
-    size_t at = start;
-    for (; piece < last; piece++) {
-        if (!json_piece_is_at(piece, data + at))
+    size_t at = m->start;
+    for (;; piece++) {
+        if (piece->length > size - at || !json_piece_is_at(piece, data + at))
             return false;
         at += piece->length;
+        if (piece == last)
+            break;
         size_t from = at;
         if (data[at] == '"') {
-            at = record_span_next_bit(m->quotes, at + 1, end) + 1;
-            if (at > end)
+            const uint64_t *mask = piece->wanted ? m->marks : m->stops;
+            at = record_span_next_bit(mask, at + 1, size);
+            if (at == size || data[at] != '"')
                 return false;
+            at++;
         } else {
-            const uint8_t *stop = bare_scalar_end(data + at, data + end);
-            if (stop == NULL)
+            const uint8_t *stop = bare_scalar_end(data + at, data + size);
+            if (stop == NULL || stop > data + size)
                 return false;
             at = (size_t)(stop - data);
         }
-        if (!piece->wanted)
-            continue;
-        if (record_span_next_bit(m->backslashes, from, at) < at)
-            return false;
-        shape->starts[piece - shape->pieces] = data + from;
-        shape->ends[piece - shape->pieces] = data + at;
+        if (piece->wanted) {
+            shape->starts[piece - shape->pieces] = data + from;
+            shape->ends[piece - shape->pieces] = data + at;
+        }
     }
-    return json_piece_is_at(piece, data + at) &&
-           json_skip_space(data + at + piece->length, data + end) ==
-               data + end &&
-           (!m->any_escaped || check_escapes(m, start, end));
+    *value_end = at;
+    *end = line_end_at(m, at);
+    return *end > 0 && (!m->any_escaped || check_escapes(m, m->start, at));
 }
 
 static inline ksv_status set_key(const json_shape *shape, record_reader *r,
@@ -240,27 +248,41 @@ static inline ksv_status set_key(const json_shape *shape, record_reader *r,
     return reader_finish_key(r, record, error);
 }
 
+/* Passes a line that is to be taken in another way. */
+static void pass_line(json_lines *m)
+{
+    m->start = record_span_next_bit(m->ends, m->start, m->size);
+    m->start += m->start < m->size;
+}
+
 ksv_status json_lines_take(json_lines *m, json_shape *shape, record_reader *r,
                            scan_record *records, size_t capacity, size_t *count,
                            ksv_error *error)
 {
     while (shape->known && *count < capacity && !reader_batch_is_full(r)) {
-        size_t end = next_end(m, r);
-        size_t window_end = r->size - r->position + m->start;
-        if (end == m->size || window_end - end < SLACK_BYTES)
+        size_t value_end;
+        size_t end;
+        if (!is_at(m, r) || m->start == m->size)
+            look(m, r);
+        if (m->size == 0)
             return KSV_OK;
-        size_t start = m->start;
-        size_t line_end = end;
-        line_end -= m->drops_cr && end > start && m->data[end - 1] == '\r';
-        /* If it does not match, the line will be taken whole all the same. */
-        m->start = end + 1;
-        if (!match(m, shape, start, line_end))
-            return KSV_OK;
-        json_shape_note_match(shape);
+        if (!match(m, shape, &value_end, &end)) {
+            /* Perhaps it only goes on beyond the stretch. */
+            bool is_whole =
+                record_span_next_bit(m->ends, m->start, m->size) < m->size;
+            if (is_whole || m->start == 0) {
+                pass_line(m);
+                return KSV_OK;
+            }
+            look(m, r);
+            continue;
+        }
         scan_record *record = &records[*count];
-        record->offset = m->offset + start;
-        record->length = line_end - start;
-        r->position += end + 1 - start;
+        record->offset = m->offset + m->start;
+        record->length = value_end - m->start;
+        r->position += end + 1 - m->start;
+        m->start = end + 1;
+        json_shape_note_match(shape);
         KSV_TRY(set_key(shape, r, record, error));
         ++*count;
     }
