@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bits.h"
 #include "base/coding.h"
-#include "scan/bits.h"
 #include "scan/record_marks.h"
 #include "scan/scan_spec.h"
 #include "scan/structure.h"
