@@ -15,6 +15,9 @@
  * memory to stay within a few megabytes. */
 #define BATCH_KEYS_LEAST 4
 #define BATCH_KEYS_MOST 24576
+/* Where nothing is read, few enough for the working memory to stay in the
+ * processor's cache. */
+#define BATCH_KEYS_MAPPED 1024
 
 typedef struct lookup_batch {
     const ksv_key *keys;

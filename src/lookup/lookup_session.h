@@ -11,6 +11,7 @@
 
 #include "lookup/index_snapshot.h"
 #include "scan/record_fetch.h"
+#include "scan/record_match.h"
 
 /* A place where the record of a key may be. */
 typedef struct lookup_candidate {
@@ -35,6 +36,7 @@ typedef struct lookup_session {
     size_t candidate_capacity;
     /* The last answer of lookup_record_source(); all zero at first. */
     record_source source;
+    record_match match; /* of the source */
     size_t source_file;
 } lookup_session;
 
