@@ -109,13 +109,12 @@ ksv_status batch_search_mapped(batch_run *run, ksv_table *table, size_t segment,
     s.segment = segment;
     s.end = run->item_count;
     ask_for_heads(&s, first);
-    ask_for_heads(&s, first + BATCH_GROUP);
     KSV_TRY(open_pages(&s, first, s.probes[0], error));
     for (size_t i = first, group = 0; i < s.end; i += BATCH_GROUP, group++) {
-        ask_for_heads(&s, i + 2 * BATCH_GROUP);
+        ask_for_heads(&s, i + BATCH_GROUP);
+        KSV_TRY(take_group(&s, i, s.probes[group % 2], error));
         KSV_TRY(
             open_pages(&s, i + BATCH_GROUP, s.probes[(group + 1) % 2], error));
-        KSV_TRY(take_group(&s, i, s.probes[group % 2], error));
     }
     return KSV_OK;
 }

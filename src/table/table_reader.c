@@ -97,13 +97,10 @@ static bool was_checked(const ksv_table *t, uint64_t number)
 }
 
 /* The page is sound, and its first hash that of its fence. */
-static ksv_status open_page(ksv_table *t, const uint8_t *page, uint64_t number,
-                            uint32_t fence, page_view *view, ksv_error *error)
+static ksv_status check_page(ksv_table *t, const uint8_t *page, uint64_t number,
+                             uint32_t fence, page_view *view, ksv_error *error)
 {
-    if (t->mapped != NULL && was_checked(t, number))
-        KSV_TRY(page_open_again(page, number, &t->context, view, error));
-    else
-        KSV_TRY(page_open(page, number, &t->context, view, error));
+    KSV_TRY(page_open(page, number, &t->context, view, error));
     if (table_fence_of_x(view->base, t->context.hash_bits) != fence)
         return page_set_corrupt(error, number,
                                 "its first hash is not that of its fence");
@@ -112,6 +109,14 @@ static ksv_status open_page(ksv_table *t, const uint8_t *page, uint64_t number,
                                  UINT64_C(1) << (number % 64),
                                  memory_order_relaxed);
     return KSV_OK;
+}
+
+static ksv_status open_page(ksv_table *t, const uint8_t *page, uint64_t number,
+                            uint32_t fence, page_view *view, ksv_error *error)
+{
+    return t->mapped != NULL && was_checked(t, number)
+               ? page_open_again(page, number, &t->context, view, error)
+               : check_page(t, page, number, fence, view, error);
 }
 
 /* One lookup: the page that was read last and what it is looked into for. */
@@ -316,8 +321,10 @@ ksv_status table_open_page(ksv_table *table, const uint8_t *page,
                            uint64_t number, page_view *view, ksv_error *error)
 {
     uint32_t fence;
+    if (table->mapped != NULL && was_checked(table, number))
+        return page_open_again(page, number, &table->context, view, error);
     KSV_TRY(fence_index_get(&table->fences, number, &fence, error));
-    return open_page(table, page, number, fence, view, error);
+    return check_page(table, page, number, fence, view, error);
 }
 
 ksv_status table_find_run(const ksv_table *table, const page_view *view,
