@@ -9,7 +9,7 @@
 #include "table/table_reader.h"
 
 /* What one wave reads at most. */
-#define BATCH_WAVE_BYTES ((size_t)1 << 20)
+#define BATCH_WAVE_BYTES ((size_t)1 << 19)
 #define BATCH_WAVE_PADDING_BYTES BITS_READ_PADDING_BYTES
 
 /* So much memory is asked for at once, one place after the other without
