@@ -77,8 +77,7 @@ static ksv_status take_payloads(const mapped_search *s, const batch_item *item,
     uint32_t key = item->owner & ~BATCH_NEEDS_SEARCH;
     size_t before = session->candidate_count;
     if (is_in_group(item)) {
-        KSV_TRY(lookup_ask_table(session, s->segment, run->hashes[key], key,
-                                 batch_receipt(run, key), error));
+        KSV_TRY(batch_ask_table(run, s->segment, key, error));
     } else {
         candidate_sink sink = {session, s->segment, key, KSV_OK, error};
         table_visit_run(&probe->view, &probe->run, lookup_take_candidate,

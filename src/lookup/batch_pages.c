@@ -26,10 +26,42 @@ static ksv_status ask_filter(batch_run *run, size_t segment, ksv_error *error)
     return KSV_OK;
 }
 
+/* Keys near to one another are asked for one after the other. */
+static uint64_t first_bytes(const ksv_key *key)
+{
+    uint8_t bytes[8] = {0};
+    memcpy(bytes, key->data, key->bytes < 8 ? key->bytes : 8);
+    uint64_t value = 0;
+    for (size_t i = 0; i < 8; i++)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+/* Adds an item for a key that the table may have. */
+static ksv_status locate_key(batch_run *run, const segment_table *table,
+                             size_t segment, size_t i, ksv_error *error)
+{
+    uint32_t owner = (uint32_t)i;
+    if (table->pages == NULL)
+        return batch_add_item(run, first_bytes(&run->batch->keys[i]),
+                              owner | BATCH_NEEDS_SEARCH, (uint32_t)segment,
+                              error);
+    table_place place;
+    uint64_t page;
+    KSV_TRY(table_locate(table->pages, run->hashes[i], &place, &page, error));
+    if (place == TABLE_NOWHERE) {
+        batch_receipt(run, i)->false_positives++;
+        return KSV_OK;
+    }
+    return batch_add_item(
+        run, page, place == TABLE_IN_PAGE ? owner : owner | BATCH_NEEDS_SEARCH,
+        (uint32_t)segment, error);
+}
+
 /* Adds an item for each key that the table may have. */
 static ksv_status locate_pages(batch_run *run, size_t segment, ksv_error *error)
 {
-    ksv_table *table = NULL;
+    const segment_table *table = NULL;
     const lookup_batch *batch = run->batch;
     KSV_TRY(batch_expect_items(run, error));
     for (size_t i = 0; i < batch->count; i++) {
@@ -38,24 +70,14 @@ static ksv_status locate_pages(batch_run *run, size_t segment, ksv_error *error)
         if (table == NULL)
             KSV_TRY(snapshot_table(run->session->snapshot, segment, &table,
                                    batch_receipt(run, i), error));
-        table_place place;
-        uint64_t page;
-        KSV_TRY(table_locate(table, run->hashes[i], &place, &page, error));
-        uint32_t owner = (uint32_t)i;
-        if (place == TABLE_NOWHERE)
-            batch_receipt(run, i)->false_positives++;
-        else
-            KSV_TRY(batch_add_item(
-                run, page,
-                place == TABLE_IN_PAGE ? owner : owner | BATCH_NEEDS_SEARCH,
-                (uint32_t)segment, error));
+        KSV_TRY(locate_key(run, table, segment, i, error));
     }
     return KSV_OK;
 }
 
 static ksv_table *table_of(const batch_run *run, const batch_item *item)
 {
-    return run->session->snapshot->segments[item->source].table.table;
+    return run->session->snapshot->segments[item->source].table.pages;
 }
 
 static bool is_read(const batch_item *item)
@@ -116,6 +138,15 @@ static ksv_status open_page(page_search *search, size_t i, ksv_error *error)
     return KSV_OK;
 }
 
+ksv_status batch_ask_table(batch_run *run, size_t segment, uint32_t key,
+                           ksv_error *error)
+{
+    const ksv_key *asked = &run->batch->keys[key];
+    table_key wanted = {asked->data, asked->bytes, run->hashes[key]};
+    return lookup_ask_table(run->session, segment, &wanted, key,
+                            batch_receipt(run, key), error);
+}
+
 static ksv_status search_item(page_search *search, size_t i, ksv_error *error)
 {
     batch_run *run = search->run;
@@ -124,8 +155,7 @@ static ksv_status search_item(page_search *search, size_t i, ksv_error *error)
     uint32_t key = item->owner & ~BATCH_NEEDS_SEARCH;
     size_t before = session->candidate_count;
     if ((item->owner & BATCH_NEEDS_SEARCH) != 0) {
-        KSV_TRY(lookup_ask_table(session, item->source, run->hashes[key], key,
-                                 batch_receipt(run, key), error));
+        KSV_TRY(batch_ask_table(run, item->source, key, error));
     } else {
         bool is_open = run->shares && search->last != NULL &&
                        same_page(search->last, item);
@@ -230,8 +260,9 @@ static ksv_status ask_segment(batch_run *run, size_t segment, ksv_error *error)
     size_t before = run->item_count;
     KSV_TRY(ask_filter(run, segment, error));
     KSV_TRY(locate_pages(run, segment, error));
-    ksv_table *table = run->session->snapshot->segments[segment].table.table;
-    if (run->item_count == before || table->mapped == NULL)
+    ksv_table *table = run->session->snapshot->segments[segment].table.pages;
+    bool is_mapped = table != NULL && table->mapped != NULL;
+    if (run->item_count == before || !is_mapped)
         return batch_sort_items(run, before, error);
     KSV_TRY(batch_search_mapped(run, table, segment, before, error));
     run->item_count = before;

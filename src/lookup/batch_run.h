@@ -20,7 +20,7 @@
 /* More candidates take more memory than a batch is worth. */
 #define BATCH_CANDIDATES_MOST ((size_t)2 * BATCH_KEYS_MOST)
 
-/* In the owner of an item: only ksv_table_find() can tell. */
+/* In the owner of an item: its table has to be asked for the one key. */
 #define BATCH_NEEDS_SEARCH (UINT32_C(1) << 31)
 
 typedef struct batch_run {
@@ -81,6 +81,10 @@ static inline bool batch_is_too_big(const batch_run *run)
 {
     return run->session->candidate_count > BATCH_CANDIDATES_MOST;
 }
+
+/* Adds what the table of a segment has of one key to the candidates. */
+ksv_status batch_ask_table(batch_run *run, size_t segment, uint32_t key,
+                           ksv_error *error);
 
 /* The candidates that a mapped table has for the keys of the items from `first`
  * on, by the order of the items. Ends early when there are too many. */
