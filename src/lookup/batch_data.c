@@ -115,7 +115,7 @@ static ksv_status add_read(batch_run *run, size_t i, ksv_file *file,
     KSV_TRY(read_wave_add(wave, file, span.offset, span.size_bytes, gap_bytes,
                           &run->parts[i], &added, error));
     /* Until the wave has run, this marks those that are in it. */
-    c->size_bytes = added ? span.size_bytes : 0;
+    c->size_bytes = added ? (uint32_t)span.size_bytes : 0;
     return KSV_OK;
 }
 
@@ -149,7 +149,7 @@ static void hand_out(batch_run *run)
             continue;
         const wave_part *part = &run->parts[i];
         c->bytes = wave->buffer + part->position;
-        c->size_bytes = read_wave_got(wave, part, c->size_bytes);
+        c->size_bytes = (uint32_t)read_wave_got(wave, part, c->size_bytes);
         if (run->shares)
             continue;
         ksv_receipt *receipt = batch_receipt(run, c->key);

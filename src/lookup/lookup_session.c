@@ -241,7 +241,7 @@ bool lookup_find_mapped(const snapshot_file *file, const record_source *source,
         span.offset < file->mapped_bytes ? file->mapped_bytes - span.offset : 0;
     candidate->bytes = file->mapped + (left > 0 ? span.offset : 0);
     candidate->size_bytes =
-        left < span.size_bytes ? (size_t)left : span.size_bytes;
+        (uint32_t)(left < span.size_bytes ? left : span.size_bytes);
     return true;
 }
 

@@ -17,13 +17,13 @@
 /* A place where the record of a key may be. */
 typedef struct lookup_candidate {
     uint64_t offset;
-    uint32_t file;
-    uint32_t segment;
-    uint32_t key; /* of a batch */
     /* What stands in memory of the record's span, or NULL: it has to be read.
      */
     const uint8_t *bytes;
-    size_t size_bytes;
+    uint32_t size_bytes;
+    uint32_t file;
+    uint32_t segment;
+    uint32_t key; /* of a batch */
 } lookup_candidate;
 
 /* The working memory of one call. One thread at a time. */

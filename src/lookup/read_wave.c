@@ -70,7 +70,7 @@ static bool join_last(read_wave *wave, const ksv_file *file, uint64_t offset,
         return false;
     last->size_bytes = wanted;
     wave->used_bytes = start + wanted;
-    *part = (wave_part){wave->count - 1, start + skip};
+    *part = (wave_part){(uint32_t)wave->count - 1, (uint32_t)(start + skip)};
     return true;
 }
 
@@ -88,7 +88,7 @@ ksv_status read_wave_add(read_wave *wave, ksv_file *file, uint64_t offset,
                     sizeof *wave->reads, error);
     wave->reads = items;
     KSV_TRY(status);
-    *part = (wave_part){wave->count, wave->used_bytes};
+    *part = (wave_part){(uint32_t)wave->count, (uint32_t)wave->used_bytes};
     wave->reads[wave->count++] =
         (ksv_read){.file = file,
                    .offset = offset,

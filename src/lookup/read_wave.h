@@ -30,12 +30,12 @@ typedef struct read_wave {
 
 /* A part of a wave. */
 typedef struct wave_part {
-    size_t read;     /* the number of the read that brings it */
-    size_t position; /* in the buffer */
+    uint32_t read;     /* the number of the read that brings it */
+    uint32_t position; /* in the buffer */
 } wave_part;
 
-/* With room for `capacity_bytes` in one wave, and `padding_bytes` of readable
- * memory behind them; there is none before it is needed. */
+/* With room for `capacity_bytes` (below 4 GiB) in one wave, and `padding_bytes`
+ * of readable memory behind them; there is none before it is needed. */
 void read_wave_init(read_wave *wave, const ksv_file_system *fs,
                     const ksv_allocator *allocator, size_t capacity_bytes,
                     size_t padding_bytes);
