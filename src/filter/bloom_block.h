@@ -6,14 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/prefetch.h"
-
 #define BLOOM_BLOCK_BYTES 64
 #define BLOOM_BLOCK_BITS 512
 #define BLOOM_MAX_FUNCTIONS 16
-
-/* Asks for a block that will be needed soon. */
-#define BLOOM_PREFETCH(block) memory_prefetch(block)
 
 /* Powers of an odd number near 2^32 divided by the golden ratio. Probes with
  * even numbers multiply the low half of the mixed hash, those with odd numbers

@@ -163,7 +163,7 @@ static void prefetch_data(const batch_run *run, size_t first, size_t end)
     for (size_t key = first; key < first + BATCH_GROUP && key < end; key++) {
         const lookup_candidate *c = first_candidate(run, key);
         for (size_t line = 0; c != NULL && line < PREFETCH_LINES; line++)
-            memory_prefetch(c->bytes + 64 * line);
+            MEMORY_PREFETCH(c->bytes + 64 * line);
     }
 }
 

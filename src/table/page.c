@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "base/prefetch.h"
 #include "hash/hash.h"
 #include "table/unary_select.h"
 
@@ -121,7 +122,7 @@ static void prefetch_bytes(const uint8_t *page, size_t from, size_t to)
     if (to >= TABLE_PAGE_BYTES)
         to = TABLE_PAGE_BYTES - 1;
     for (size_t byte = from & ~(size_t)63; byte <= to; byte += 64)
-        memory_prefetch(page + byte);
+        MEMORY_PREFETCH(page + byte);
 }
 
 /* How far beside its guessed place, in bytes, an entry is asked for. */
@@ -157,7 +158,7 @@ static size_t bucket_end(const page_view *view, size_t start)
     for (; word_start < view->unary_bits; word_start += 64) {
         uint64_t zeros = ~unary_word(view, word_start) & ones;
         if (zeros != 0)
-            return word_start + bits_trailing_zeros(zeros);
+            return word_start + bits_lowest(zeros);
         ones = ~UINT64_C(0);
     }
     return view->unary_bits;
@@ -239,7 +240,7 @@ ksv_status page_cursor_next(page_cursor *cursor, uint64_t *x, uint64_t *payload,
     if (*end)
         return KSV_OK;
     size_t i = cursor->index++;
-    size_t bit = cursor->word_start + bits_trailing_zeros(cursor->word);
+    size_t bit = cursor->word_start + bits_lowest(cursor->word);
     cursor->word &= cursor->word - 1;
     uint64_t high = bit - i;
     *x = view->base + ((high << view->low_bits) | low_part(view, i));

@@ -70,7 +70,7 @@ uint64_t page_last(const page_view *view);
 /* Asks the memory for the header of a page. */
 static inline void page_prefetch_head(const uint8_t *page)
 {
-    memory_prefetch(page);
+    MEMORY_PREFETCH(page);
 }
 
 /* Asks the memory for what page_find() will look at, if hashes are spread
@@ -96,7 +96,7 @@ static inline uint64_t page_payload(const page_view *view, size_t i)
 /* Asks the memory for the payload of an entry, which need not be there. */
 static inline void page_prefetch_payload(const page_view *view, size_t i)
 {
-    memory_prefetch(view->body +
+    MEMORY_PREFETCH(view->body +
                     (view->payload_start + i * view->payload_bits) / 8);
 }
 
