@@ -20,6 +20,7 @@ struct sorted_writer {
     sorted_meta meta;
     ksv_status failed; /* of an append, for all later calls */
     bool finished;
+    size_t block_bytes;
     byte_buffer out;
     uint64_t out_offset; /* in the file, of what comes next to `out` */
     block_slot *slots;   /* a ring */
@@ -76,6 +77,8 @@ ksv_status sorted_writer_open(ksv_file *file, const sorted_options *options,
     w->file = file;
     w->pool = pool;
     w->meta.info.options = *options;
+    w->block_bytes =
+        options->block_bytes > 0 ? options->block_bytes : SORTED_BLOCK_BYTES;
     w->meta.tag = sorted_tag_of_id(options->id);
     buffer_init(&w->out, &w->allocator);
     buffer_init(&w->last, &w->allocator);
@@ -155,7 +158,7 @@ static ksv_status make_room_in_index(sorted_writer *w, sorted_key key,
     for (unsigned level = 1; level <= w->index.begun; level++) {
         index_level *l = &w->index.levels[level];
         if (l->builder.entries < 2 ||
-            block_builder_size_with(&l->builder, key, 0) <= SORTED_BLOCK_BYTES)
+            block_builder_size_with(&l->builder, key, 0) <= w->block_bytes)
             return KSV_OK;
         KSV_TRY(write_index_block(w, level, error));
         key = (sorted_key){l->first.data, l->first.size};
@@ -240,7 +243,7 @@ static ksv_status make_room(sorted_writer *w, sorted_key key, bool is_new,
     bool continues = false;
     if (builder->entries > 0) {
         unsigned bits = w->meta.info.options.payload_bits;
-        if (block_builder_size_with(builder, key, bits) <= SORTED_BLOCK_BYTES)
+        if (block_builder_size_with(builder, key, bits) <= w->block_bytes)
             return KSV_OK;
         if (!is_new && w->run_start > 0)
             return carry_run(w, key, error);
