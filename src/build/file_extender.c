@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "build/build_sorter.h"
+#include "base/memory.h"
 #include "build/grown_file.h"
 #include "build/record_taker.h"
 #include "datafile/datafile.h"
@@ -21,8 +21,7 @@ typedef struct extension {
     last_record last;
     uint64_t first_offset; /* of what is indexed now */
     size_t kept_extents;   /* those before that */
-    entry_sorter *sorter;
-    entry_adder *adder;
+    segment_collector *collector;
     record_counts counts; /* from first_offset on */
     /* Of them, those that were there before the last record was. */
     uint64_t again;
@@ -45,7 +44,6 @@ static ksv_status open_file(extension *x, ksv_error *error)
     x->grown = (grown_file){.given_path = x->planned->given_path,
                             .before = x->before,
                             .spec = builder->spec,
-                            .hasher = &builder->parameters->hasher,
                             .progress = builder->progress,
                             .allocator = builder->place.allocator};
     KSV_TRY(
@@ -75,19 +73,6 @@ static void choose_start(extension *x)
     }
 }
 
-static ksv_status take_keyed(extension *x, const scan_record *record,
-                             ksv_error *error)
-{
-    if (record->length > x->counts.longest_record_bytes)
-        x->counts.longest_record_bytes = record->length;
-    uint64_t hash = ksv_hash(&x->builder->parameters->hasher, record->key,
-                             record->key_bytes);
-    ksv_status status = entry_adder_add(
-        x->adder, hash, record->offset - x->first_offset, error);
-    x->adding_failed = status != KSV_OK;
-    return status;
-}
-
 static ksv_status take_without_key(extension *x, const scan_record *record,
                                    ksv_error *error)
 {
@@ -102,31 +87,56 @@ static ksv_status take_without_key(extension *x, const scan_record *record,
     return KSV_OK;
 }
 
-static ksv_status take_records(void *ctx, const scan_record *records,
-                               size_t count, ksv_error *error)
+#define TAKEN_AT_ONCE 256
+
+static ksv_status take_some(extension *x, const scan_record *records,
+                            size_t count, ksv_error *error)
 {
-    extension *x = ctx;
+    const ksv_hasher *hasher = &x->builder->parameters->hasher;
+    hash_entry entries[TAKEN_AT_ONCE];
+    size_t keyed = 0;
     for (size_t i = 0; i < count; i++) {
         const scan_record *record = &records[i];
         x->counts.records++;
         x->counts.last_offset = record->offset;
         x->again += record->offset < x->before->complete_bytes;
-        if (record->kind == SCAN_RECORD_KEYED)
-            KSV_TRY(take_keyed(x, record, error));
-        else
+        if (record->kind != SCAN_RECORD_KEYED) {
             KSV_TRY(take_without_key(x, record, error));
+            continue;
+        }
+        if (record->length > x->counts.longest_record_bytes)
+            x->counts.longest_record_bytes = record->length;
+        entries[keyed++] =
+            (hash_entry){ksv_hash(hasher, record->key, record->key_bytes),
+                         record->offset - x->first_offset};
+    }
+    collector_batch batch = {entries, keyed, records, count};
+    ksv_status status = segment_collector_add(x->collector, 0, &batch, error);
+    x->adding_failed = status != KSV_OK;
+    return status;
+}
+
+static ksv_status take_records(void *ctx, const scan_record *records,
+                               size_t count, ksv_error *error)
+{
+    for (size_t done = 0; done < count;) {
+        size_t some =
+            count - done < TAKEN_AT_ONCE ? count - done : TAKEN_AT_ONCE;
+        KSV_TRY(take_some(ctx, records + done, some, error));
+        done += some;
     }
     return KSV_OK;
 }
 
-static ksv_status open_sorter(extension *x, ksv_error *error)
+static ksv_status open_collector(extension *x, ksv_error *error)
 {
     uint64_t bytes = x->grown.info.size_bytes - x->first_offset;
-    KSV_TRY(build_sorter_open(&x->builder->place, x->out->id,
-                              x->means->memory_bytes, bytes, 1, &x->sorter,
-                              error));
-    x->adder = entry_sorter_adder(x->sorter, 0);
-    return KSV_OK;
+    collector_options options = {.place = &x->builder->place,
+                                 .id = x->out->id,
+                                 .memory_bytes = x->means->memory_bytes,
+                                 .data_bytes = bytes,
+                                 .adders = 1};
+    return segment_collector_open(&options, &x->collector, error);
 }
 
 /* The records of the file as a whole: those that were there before, without
@@ -158,22 +168,27 @@ static void count_records(extension *x)
 
 /* The last extent that stays may reach beyond the new beginning: what was its
  * last record is of the next extent then. */
-static void cut_last_extent(extension *x)
+static ksv_status cut_last_extent(extension *x, ksv_error *error)
 {
     catalog_file *file = &x->out->file;
     file_growth *growth = &x->out->growth;
     if (x->kept_extents == 0)
-        return;
+        return KSV_OK;
     catalog_extent *e = &file->extents[x->kept_extents - 1];
     if (e->first_offset + e->length_bytes <= x->first_offset)
-        return;
+        return KSV_OK;
     e->length_bytes = x->first_offset - e->first_offset;
     growth->loses_entry = x->last.has_key && !x->last.is_complete;
-    if (growth->loses_entry) {
-        e->entries--;
-        growth->lost_hash =
-            ksv_hash_truncate(x->last.hash, x->builder->parameters->hash_bits);
-    }
+    if (!growth->loses_entry)
+        return KSV_OK;
+    const byte_buffer *key = &x->last.key;
+    e->entries--;
+    growth->lost_key = memory_alloc(x->builder->place.allocator, key->size);
+    if (growth->lost_key == NULL)
+        return error_set_memory(error);
+    growth->lost_key_bytes = key->size;
+    memcpy(growth->lost_key, key->data, key->size);
+    return KSV_OK;
 }
 
 static ksv_status describe(extension *x, uint64_t distinct_keys,
@@ -188,7 +203,7 @@ static ksv_status describe(extension *x, uint64_t distinct_keys,
         KSV_TRY(catalog_file_make_extents(a, file, count, error));
     for (size_t i = 0; i < x->kept_extents; i++)
         file->extents[i] = x->before->extents[i];
-    cut_last_extent(x);
+    KSV_TRY(cut_last_extent(x, error));
     if (!has_new)
         return KSV_OK;
     uint64_t length = file->content_bytes - x->first_offset;
@@ -207,16 +222,13 @@ static ksv_status describe(extension *x, uint64_t distinct_keys,
 
 static ksv_status write_segment(extension *x, ksv_error *error)
 {
-    const file_builder *builder = x->builder;
     uint64_t distinct_keys = 0;
-    if (entry_sorter_count(x->sorter) > 0) {
+    if (segment_collector_count(x->collector) > 0) {
         x->out->segment.id = x->out->id;
-        KSV_TRY(entry_sorter_finish(x->sorter, builder->parameters->hash_bits,
-                                    NULL, 0, error));
-        KSV_TRY(segment_write(&builder->place, x->sorter,
-                              x->out->file.content_bytes - x->first_offset,
-                              &x->out->segment, &x->out->sidecars,
-                              &distinct_keys, error));
+        KSV_TRY(segment_collector_finish(x->collector, NULL, 0, error));
+        KSV_TRY(segment_collector_write(
+            x->collector, x->out->file.content_bytes - x->first_offset,
+            &x->out->segment, &x->out->sidecars, &distinct_keys, error));
     }
     return describe(x, distinct_keys, error);
 }
@@ -249,7 +261,7 @@ static ksv_status extend(extension *x, bool *is_done, ksv_error *error)
     KSV_TRY(find_out(x, is_done, error));
     if (!*is_done)
         return KSV_OK;
-    KSV_TRY(open_sorter(x, error));
+    KSV_TRY(open_collector(x, error));
     bool is_same;
     ksv_status status =
         grown_file_read(&x->grown, x->first_offset, take_records, x,
@@ -280,11 +292,13 @@ ksv_status file_extender_run(file_builder *builder, const planned_file *planned,
                    .means = means,
                    .out = out};
     record_counts_init(&x.counts);
+    buffer_init(&x.last.key, builder->place.allocator);
     ksv_status status = extend(&x, is_done, error);
     bool in_writing = x.out->growth.is_grown || x.adding_failed;
     out->failed_alone = status != KSV_OK && status != KSV_ERROR_MEMORY &&
                         status != KSV_ERROR_CANCELLED && !in_writing;
-    entry_sorter_close(x.sorter);
+    segment_collector_close(x.collector);
+    buffer_release(&x.last.key);
     file_close_quietly(x.grown.file);
     if (out->failed_alone)
         error_replace_path(error, planned->given_path);

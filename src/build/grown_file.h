@@ -18,7 +18,6 @@ typedef struct grown_file {
     const char *given_path;
     const catalog_file *before;
     const scan_spec *spec;
-    const ksv_hasher *hasher;
     build_progress *progress;
     const ksv_allocator *allocator;
     uint64_t read_bytes; /* so far */
@@ -29,7 +28,7 @@ typedef struct last_record {
     bool is_known;    /* else it is not what the catalog says */
     bool is_complete; /* whatever is appended */
     bool has_key;
-    uint64_t hash;
+    byte_buffer key;     /* released by the caller */
     uint64_t end_offset; /* with its terminator, when it is complete */
 } last_record;
 
@@ -41,7 +40,8 @@ typedef ksv_status (*grown_records_fn)(void *ctx, const scan_record *records,
 ksv_status grown_file_is_same(grown_file *grown, bool by_samples, bool *is_same,
                               ksv_error *error);
 
-/* Reads the last record as it was before. */
+/* Reads the last record as it was before. `last->key` is initialised; it is to
+ * be released on failure, too. */
 ksv_status grown_file_last_record(grown_file *grown, last_record *last,
                                   ksv_error *error);
 
