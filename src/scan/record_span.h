@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "scan/bits.h"
+#include "base/bits.h"
 #include "scan/record_marks.h"
 #include "scan/scan_spec.h"
 #include "scan/structure.h"

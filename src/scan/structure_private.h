@@ -5,8 +5,8 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/cpu_features.h"
-#include "scan/bits.h"
 #include "scan/structure.h"
 
 extern const structure_kernels structure_portable;
