@@ -39,6 +39,7 @@ static void build(const char *directory, data_set *set, bool update,
     ksv_build_options options;
     ksv_build_options_init(&options);
     options.format = &format;
+    options.organisation = set->organisation;
     options.allocator = allocator;
     ksv_error error;
     ksv_status status =
@@ -71,11 +72,12 @@ static void check_info(const char *directory, data_set *set)
     ksv_index_close(index);
 }
 
-static void run(uint64_t seed, ksv_format format)
+static void run(uint64_t seed, ksv_format format, ksv_organisation organisation)
 {
     random_source random = {seed};
     data_set set;
     data_set_make(&set, format, 1 + random_below(&random, 3000));
+    set.organisation = organisation;
     char directory[TEMP_DIR_PATH_BYTES];
     temp_dir_path(&set.dir, "ix", directory);
     size_t files = 1 + random_below(&random, FEW_FILES);
@@ -113,25 +115,31 @@ static void run(uint64_t seed, ksv_format format)
     data_set_remove(&set);
 }
 
+static void run_all(uint64_t first_seed, uint64_t count, ksv_format format)
+{
+    const ksv_organisation all[] = {KSV_ORGANISATION_HASH,
+                                    KSV_ORGANISATION_SORTED};
+    for (uint64_t seed = first_seed; seed < first_seed + count; seed++)
+        for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+            run(seed, format, all[i]);
+}
+
 static void test_csv(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 12; seed++)
-        run(seed, KSV_FORMAT_CSV);
+    run_all(1, 8, KSV_FORMAT_CSV);
 }
 
 static void test_tsv(void **state)
 {
     (void)state;
-    for (uint64_t seed = 101; seed <= 106; seed++)
-        run(seed, KSV_FORMAT_TSV);
+    run_all(101, 4, KSV_FORMAT_TSV);
 }
 
 static void test_lines(void **state)
 {
     (void)state;
-    for (uint64_t seed = 201; seed <= 206; seed++)
-        run(seed, KSV_FORMAT_LINES);
+    run_all(201, 4, KSV_FORMAT_LINES);
 }
 
 int main(void)
