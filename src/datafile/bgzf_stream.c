@@ -10,7 +10,7 @@
 #include "base/thread_pool.h"
 #include "datafile/crc32.h"
 #include "datafile/gzip_header.h"
-#include "datafile/inflate.h"
+#include "compress/inflate.h"
 
 /* A batch is what one thread inflates at a time: some blocks of the file. It
  * ends when one of these is full. */

@@ -12,7 +12,7 @@
 
 #include "datafile/gzip_header.h"
 #include "datafile/gzip_input.h"
-#include "datafile/inflate.h"
+#include "compress/inflate.h"
 
 /* Why a step has ended. */
 typedef enum gzip_event {
