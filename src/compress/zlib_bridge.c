@@ -22,10 +22,13 @@
 #define WINDOWS_WINDOW_BITS (-15)
 #define WINDOWS_MEMORY_LEVEL 8
 
-/* Keys next to each other have little left in common: higher levels take up to
- * three times as long and save two parts in a hundred. A short window and a
+/* Measured on blocks of 4 KiB. Short matches are chance in keys that are
+ * random, where they cost more than they save; leaving them out takes a
+ * twentieth off the size, and lower levels cannot do that. Of keys with words
+ * in them level 6 leaves a twentieth less than level 1. A short window and a
  * small table of hashes are soon made ready for the next block. */
-#define KEYS_LEVEL 1
+#define KEYS_LEVEL 6
+#define KEYS_STRATEGY Z_FILTERED
 #define KEYS_WINDOW_BITS (-14)
 #define KEYS_MEMORY_LEVEL 6
 
@@ -78,7 +81,7 @@ static int init_stream(z_stream *z, zlib_purpose purpose)
 {
     if (purpose == ZLIB_KEYS)
         return deflateInit2(z, KEYS_LEVEL, Z_DEFLATED, KEYS_WINDOW_BITS,
-                            KEYS_MEMORY_LEVEL, Z_DEFAULT_STRATEGY);
+                            KEYS_MEMORY_LEVEL, KEYS_STRATEGY);
     return deflateInit2(z, WINDOWS_LEVEL, Z_DEFLATED, WINDOWS_WINDOW_BITS,
                         WINDOWS_MEMORY_LEVEL, Z_DEFAULT_STRATEGY);
 }

@@ -16,7 +16,7 @@
 
 /* What the writer aims at, before deflating: measured with keys of 36 bytes,
  * see docs/format.md. */
-#define SORTED_BLOCK_BYTES ((size_t)8192)
+#define SORTED_BLOCK_BYTES ((size_t)4096)
 
 /* Every so many entries of a block a key is written whole, and where. */
 #define SORTED_RESTART_ENTRIES 16
