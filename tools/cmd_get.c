@@ -48,8 +48,7 @@ static int run(command_line *cli)
 const cli_verb COMMAND_GET = {
     .name = "get",
     .usage = "[-i DIR] [options] [--] KEY...\n"
-             "[-i DIR] [options] -f FILE\n"
-             "[-i DIR] [options] --prefix P | --range A..B",
+             "[-i DIR] [options] -f FILE | --prefix P | --range A..B",
     .summary = "Print the records of keys, byte for byte, in the order asked.",
     .options = OPTIONS,
     .notes = "Exit status: 0 every key found, 1 some not found, 2 error.\n"

@@ -50,8 +50,7 @@ enum {
     }
 #define LOOKUP_OPTIONS_KEYS                                   \
     {'f', "keys-from", "FILE",                                \
-     "keys from FILE (-: stdin), one a line,\n"               \
-     "after those on the command line"},                      \
+     "keys from FILE (-: stdin), one a line, behind others"}, \
         RANGE_OPTIONS,                                        \
     {                                                         \
         LOOKUP_SCAN, "scan", NULL,                            \

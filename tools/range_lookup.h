@@ -13,16 +13,13 @@
 /* Ids of options without a letter: not those of lookup.h. */
 enum { RANGE_PREFIX = 384, RANGE_BETWEEN, RANGE_LIMIT, RANGE_REVERSE };
 
-#define RANGE_OPTIONS                                                    \
-    {RANGE_PREFIX, "prefix", "P",                                        \
-     "all keys that begin with P, in their order\n"                      \
-     "(index with the organisation sorted or btree)"},                   \
-        {RANGE_BETWEEN, "range", "A..B",                                 \
-         "all keys from A to B, both included; A.. and\n"                \
-         "..B are open; \\. is a point of a key"},                       \
-        {RANGE_REVERSE, "reverse", NULL, "of these the last one first"}, \
-    {                                                                    \
-        RANGE_LIMIT, "limit", "N", "of these no more than N are printed" \
+#define RANGE_OPTIONS                                                     \
+    {RANGE_PREFIX, "prefix", "P", "all keys that begin with P (sorted)"}, \
+        {RANGE_BETWEEN, "range", "A..B",                                  \
+         "all keys from A to B; A.. and ..B are open"},                   \
+        {RANGE_REVERSE, "reverse", NULL, "of these the last one first"},  \
+    {                                                                     \
+        RANGE_LIMIT, "limit", "N", "of these no more than N lines"        \
     }
 
 /* The values of these options. All zero: none was given. */

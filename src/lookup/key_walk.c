@@ -23,7 +23,7 @@ static ksv_status move(key_walk *w, size_t i, table_move where,
 {
     walk_input *input = &w->inputs[i];
     table_cursor *cursor = input->cursor;
-    const table_key gap = {w->gap.data, w->gap.size, 0};
+    const table_key gap = {w->gap.data, w->gap.size, 0, true};
     ksv_status status = cursor->move(cursor, where, &gap, &input->is_at, error);
     w->receipt.table_pages_read += cursor->cost.pages - input->counted.pages;
     w->receipt.bytes_read += cursor->cost.bytes - input->counted.bytes;

@@ -28,6 +28,7 @@ typedef struct table_key {
     const void *data;
     size_t bytes;
     uint64_t hash;
+    bool may_share; /* what was read for another key */
 } table_key;
 
 /* What looking has cost; added to. */

@@ -82,6 +82,8 @@ static ksv_status find(const segment_table *table, const table_key *key,
     sorted_table *t = table->own;
     sorted_cursor *cursor;
     KSV_TRY(take_cursor(t, &cursor, error));
+    if (!key->may_share)
+        sorted_cursor_forget(cursor);
     table_cost before = cost_of(cursor);
     sorted_key wanted = {key->data, key->bytes};
     ksv_status status = sorted_cursor_find(cursor, wanted, visit, ctx, error);
