@@ -167,7 +167,8 @@ static ksv_status search_item(page_search *search, size_t i, ksv_error *error)
     size_t before = session->candidate_count;
     if ((item->owner & NEEDS_SEARCH) != 0) {
         const ksv_key *asked = &run->batch->keys[key];
-        table_key wanted = {asked->data, asked->bytes, run->hashes[key]};
+        table_key wanted = {asked->data, asked->bytes, run->hashes[key],
+                            run->shares};
         KSV_TRY(lookup_ask_table(session, item->source, &wanted, key,
                                  batch_receipt(run, key), error));
     } else {

@@ -139,6 +139,12 @@ static void forget_block(sorted_cursor *c)
     block_walker_set(&c->walker, NULL);
 }
 
+void sorted_cursor_forget(sorted_cursor *cursor)
+{
+    forget_block(cursor);
+    cursor->bytes = NULL;
+}
+
 /* Whether the block is open already, from the caller's bytes or, when there are
  * none, from those that the cursor has read. */
 static bool has_block(const sorted_cursor *c, const block_place *place,

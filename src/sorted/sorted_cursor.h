@@ -74,6 +74,10 @@ ksv_status sorted_cursor_find_in(sorted_cursor *cursor, sorted_key key,
                                  const uint8_t *block, sorted_payload_fn visit,
                                  void *ctx, ksv_error *error);
 
+/* Keeps nothing of what it has read: the next key costs what a first one does.
+ * The cursor is at none afterwards. */
+void sorted_cursor_forget(sorted_cursor *cursor);
+
 /* Blocks of data that it has read so far, and their bytes. */
 uint64_t sorted_cursor_blocks_read(const sorted_cursor *cursor);
 uint64_t sorted_cursor_bytes_read(const sorted_cursor *cursor);
