@@ -175,7 +175,7 @@ ksv_status state_growth_apply(catalog_state *state, const segment_place *place,
     const ksv_hasher *hasher = &place->parameters->hasher;
     table_key lost = {
         growth->lost_key, growth->lost_key_bytes,
-        ksv_hash(hasher, growth->lost_key, growth->lost_key_bytes)};
+        ksv_hash(hasher, growth->lost_key, growth->lost_key_bytes), false};
     return settle_keys(state, place, file->ordinal, &built->file.extents[last],
                        &lost, error);
 }

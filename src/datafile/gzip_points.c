@@ -7,8 +7,8 @@
 
 #include "base/coding.h"
 #include "base/error.h"
+#include "compress/zlib_bridge.h"
 #include "datafile/crc32.h"
-#include "datafile/zlib_bridge.h"
 
 struct gzip_points {
     ksv_allocator allocator;

@@ -142,7 +142,8 @@ ksv_status batch_ask_table(batch_run *run, size_t segment, uint32_t key,
                            ksv_error *error)
 {
     const ksv_key *asked = &run->batch->keys[key];
-    table_key wanted = {asked->data, asked->bytes, run->hashes[key]};
+    table_key wanted = {asked->data, asked->bytes, run->hashes[key],
+                        run->shares};
     return lookup_ask_table(run->session, segment, &wanted, key,
                             batch_receipt(run, key), error);
 }

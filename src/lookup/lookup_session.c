@@ -369,7 +369,7 @@ ksv_status lookup_key(lookup_session *session, const lookup_request *request,
     if (request->key.bytes == 0)
         return KSV_OK;
     uint64_t hash = lookup_hash(session, request->key);
-    table_key key = {request->key.data, request->key.bytes, hash};
+    table_key key = {request->key.data, request->key.bytes, hash, false};
     KSV_TRY(collect(session, &key, receipt, error));
     KSV_TRY(require_data(session, receipt, error));
     KSV_TRY(lookup_try_candidates(session, request, hash, session->candidates,

@@ -21,6 +21,7 @@
 #include "support/data_set.h"
 #include "support/index_check.h"
 #include "support/index_copy.h"
+#include "support/organisations.h"
 #include "support/pace.h"
 #include "support/write_faults.h"
 
@@ -38,6 +39,7 @@ static void choose_options(const crash_case *c, ksv_format_options *format,
     data_set_format(&c->set, format);
     ksv_build_options_init(options);
     options->format = format;
+    options->organisation = organisation_tried;
 }
 
 static void make_case(crash_case *c)
@@ -263,5 +265,7 @@ int main(void)
         cmocka_unit_test(test_disk_full),
         cmocka_unit_test(test_errors),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failures = 0;
+    ORGANISATIONS_RUN(tests, failures);
+    return failures;
 }

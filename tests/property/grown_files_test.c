@@ -14,6 +14,7 @@
 #include <keysieve/keysieve.h>
 
 #include "support/index_copy.h"
+#include "support/organisations.h"
 #include "support/pace.h"
 #include "support/random.h"
 #include "support/temp_dir.h"
@@ -108,6 +109,7 @@ static ksv_status build(growing *g, const char *directory, bool by_samples,
     ksv_build_options options;
     ksv_build_options_init(&options);
     options.format = &format;
+    options.organisation = organisation_tried;
     options.compare_grown = !by_samples;
     options.no_merge = no_merge;
     const char *files[FILES];
@@ -295,5 +297,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_growth),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failures = 0;
+    ORGANISATIONS_RUN(tests, failures);
+    return failures;
 }

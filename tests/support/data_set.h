@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <keysieve/format.h>
+#include <keysieve/builder.h>
 
 #include "support/key_model.h"
 #include "support/random.h"
@@ -23,7 +23,8 @@ typedef struct data_set {
     char *contents[DATA_SET_FILES];
     size_t sizes[DATA_SET_FILES];
     size_t file_count;
-    uint64_t key_space; /* keys are drawn from as many */
+    uint64_t key_space;            /* keys are drawn from as many */
+    ksv_organisation organisation; /* that the index is to have; for tests */
 } data_set;
 
 void data_set_make(data_set *set, ksv_format format, uint64_t key_space);
