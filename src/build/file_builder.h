@@ -37,6 +37,7 @@ typedef struct file_growth {
     /* Where it begins: the entries that the index has of this file from here on
      * are replaced. */
     uint64_t first_offset;
+    size_t kept_extents; /* those before that, at least one */
     /* An entry of an extent that begins before that is among them; its hash,
      * truncated. */
     bool loses_entry;
@@ -54,7 +55,8 @@ typedef struct built_file {
     catalog_segment segment; /* of no parts: there is none; no ordinals */
     segment_files sidecars;  /* not published yet */
     file_growth growth;
-    /* Of a file that is collected: no segment, but its entries by hash. */
+    /* Of a file that is collected: no segment, but its entries by hash; their
+     * payloads count from where its part begins. */
     hash_entry *entries;
     size_t entry_count;
     bool is_loose;              /* has sidecars with their names, not synced */

@@ -166,9 +166,7 @@ ksv_status state_growth_apply(catalog_state *state, const segment_place *place,
     if (!growth->loses_entry)
         return KSV_OK;
     /* The extent before those that are new. */
-    size_t last = built->file.extent_count - 1;
-    if (built->segment.part_count > 0)
-        last--;
-    return settle_keys(state, place, file->ordinal, &built->file.extents[last],
+    return settle_keys(state, place, file->ordinal,
+                       &built->file.extents[growth->kept_extents - 1],
                        growth->lost_hash, error);
 }
