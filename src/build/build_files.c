@@ -124,7 +124,7 @@ static ksv_status put_file(files_run *f, const planned_file *planned,
         status =
             state_growth_apply(&run->state, &f->builder.place,
                                run->first_new_id, planned->known, built, error);
-    if (status == KSV_OK && built->entry_count > 0)
+    if (status == KSV_OK && built->kept.count > 0)
         status = file_collector_add(
             f->collector, built, state_edit_ordinal(&f->edit, planned), error);
     built_file_forget_entries(&f->builder, built);

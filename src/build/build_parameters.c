@@ -8,6 +8,7 @@
 #include "build/build_run.h"
 #include "hash/hash.h"
 #include "scan/record_reader.h"
+#include "segment/organisation.h"
 
 #define DEFAULT_FPR 0.005
 
@@ -18,9 +19,9 @@ static ksv_status check_options(const ksv_build_options *options,
         return error_set(error, KSV_ERROR_ARGUMENT, NULL,
                          "the false-positive rate must be above 0 and below 1");
     if (options->organisation != KSV_ORGANISATION_DEFAULT &&
-        options->organisation != KSV_ORGANISATION_HASH)
+        organisation_find(options->organisation) == NULL)
         return error_set(error, KSV_ERROR_UNSUPPORTED, NULL,
-                         "this version has no organisation but hash");
+                         "this version has no such organisation");
     return KSV_OK;
 }
 
@@ -82,7 +83,9 @@ static ksv_status take_new(build_run *run, ksv_error *error)
     choose_identity(p, options->index_seed);
     p->hasher.kind = options->hash != 0 ? options->hash : KSV_HASH_XXH3;
     p->hash_bits = 0;
-    p->organisation = KSV_ORGANISATION_HASH;
+    p->organisation = options->organisation != KSV_ORGANISATION_DEFAULT
+                          ? options->organisation
+                          : KSV_ORGANISATION_HASH;
     p->fpr = options->fpr != 0 ? options->fpr : DEFAULT_FPR;
     run->dirty = true;
     return KSV_OK;
@@ -125,6 +128,7 @@ static ksv_status take_existing(build_run *run, ksv_error *error)
 {
     const catalog_parameters *p = &run->state.parameters;
     const ksv_build_options *options = &run->options;
+    KSV_TRY(organisation_require(p, run->directory, error));
     KSV_TRY(scan_spec_decode(p->format, p->format_bytes, &run->allocator,
                              &run->spec, error));
     KSV_TRY(compare_format(run, error));

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread_pool.h"
-#include "build/build_sorter.h"
 #include "build/file_collector.h"
 #include "build/file_extender.h"
 #include "build/file_output.h"
@@ -40,7 +39,7 @@ typedef struct file_run {
     thread_pool *pool; /* or NULL */
     unsigned workers;  /* of the scan */
     record_taker *takers;
-    entry_sorter *sorter;
+    segment_collector *collector;
     file_output output;
     uint64_t told_bytes; /* of progress */
     uint64_t told_records;
@@ -154,23 +153,22 @@ static ksv_status describe(file_run *run, uint64_t distinct_keys,
 /* Sorts with other threads, if that is worth it, and writes. */
 static ksv_status sort_and_write(file_run *run, ksv_error *error)
 {
-    file_builder *builder = run->builder;
     uint64_t distinct_keys;
     run->out->segment.id = run->out->id;
-    bool alone = entry_sorter_count(run->sorter) < ENTRIES_WORTH_THREADS;
+    bool alone =
+        segment_collector_count(run->collector) < ENTRIES_WORTH_THREADS;
     if (!alone)
         open_pool(run);
-    ksv_status status = entry_sorter_finish(
-        run->sorter, builder->parameters->hash_bits, alone ? NULL : run->pool,
-        run->means->threads, error);
+    ksv_status status = segment_collector_finish(
+        run->collector, alone ? NULL : run->pool, run->means->threads, error);
     if (status == KSV_OK)
-        status = segment_write(&builder->place, run->sorter,
-                               run->out->file.content_bytes, &run->out->segment,
-                               &run->out->sidecars, &distinct_keys, error);
+        status = segment_collector_write(
+            run->collector, run->out->file.content_bytes, &run->out->segment,
+            &run->out->sidecars, &distinct_keys, error);
     if (status == KSV_OK)
         status = describe(run, distinct_keys, error);
-    entry_sorter_close(run->sorter);
-    run->sorter = NULL;
+    segment_collector_close(run->collector);
+    run->collector = NULL;
     return status;
 }
 
@@ -181,14 +179,14 @@ static ksv_status sort_and_keep(file_run *run, uint64_t count, ksv_error *error)
     KSV_TRY(catalog_file_make_extents(run->builder->place.allocator, file, 1,
                                       error));
     file->extents[0] = (catalog_extent){.length_bytes = file->content_bytes};
-    return file_output_keep(&run->output, run->sorter, count, &file->extents[0],
-                            error);
+    return file_output_keep(&run->output, run->collector, count,
+                            &file->extents[0], error);
 }
 
 static ksv_status write_segment(file_run *run, ksv_error *error)
 {
     file_builder *builder = run->builder;
-    uint64_t entries = entry_sorter_count(run->sorter);
+    uint64_t entries = segment_collector_count(run->collector);
     if (entries == 0)
         return KSV_OK;
     if (builder->parameters->hash_bits == 0)
@@ -279,15 +277,18 @@ static ksv_status open_takers(file_run *run, ksv_error *error)
                                       sizeof *run->takers);
     if (run->takers == NULL)
         return error_set_memory(error);
-    KSV_TRY(build_sorter_open(
-        &builder->place, run->out->id, run->means->memory_bytes,
-        run->planned->size_bytes, run->workers, &run->sorter, error));
+    collector_options options = {.place = &builder->place,
+                                 .id = run->out->id,
+                                 .memory_bytes = run->means->memory_bytes,
+                                 .data_bytes = run->planned->size_bytes,
+                                 .adders = run->workers};
+    KSV_TRY(segment_collector_open(&options, &run->collector, error));
     for (unsigned i = 0; i < run->workers; i++) {
-        run->takers[i] =
-            (record_taker){.hasher = &builder->parameters->hasher,
-                           .given_path = run->planned->given_path,
-                           .adder = entry_sorter_adder(run->sorter, i),
-                           .strict = builder->options->strict};
+        run->takers[i] = (record_taker){.hasher = &builder->parameters->hasher,
+                                        .given_path = run->planned->given_path,
+                                        .collector = run->collector,
+                                        .adder = i,
+                                        .strict = builder->options->strict};
         record_counts_init(&run->takers[i].counts);
     }
     return KSV_OK;
@@ -319,7 +320,7 @@ static ksv_status run_whole(file_builder *builder, const planned_file *planned,
     build_progress_end_file(builder->progress, planned->size_bytes > told
                                                    ? planned->size_bytes - told
                                                    : 0);
-    entry_sorter_close(run.sorter);
+    segment_collector_close(run.collector);
     thread_pool_close(run.pool);
     memory_free(builder->place.allocator, run.takers,
                 run.workers * sizeof *run.takers);
@@ -368,10 +369,12 @@ ksv_status built_file_set_names(const file_builder *builder, built_file *built,
 
 void built_file_forget_entries(const file_builder *builder, built_file *built)
 {
-    memory_free(builder->place.allocator, built->entries,
-                built->entry_count * sizeof *built->entries);
-    built->entries = NULL;
-    built->entry_count = 0;
+    file_growth *growth = &built->growth;
+    kept_entries_release(builder->place.allocator, &built->kept);
+    memory_free(builder->place.allocator, growth->lost_key,
+                growth->lost_key_bytes);
+    growth->lost_key = NULL;
+    growth->lost_key_bytes = 0;
 }
 
 void built_file_release(const file_builder *builder, built_file *built)

@@ -13,7 +13,7 @@
 #include "catalog/catalog.h"
 #include "hash/hash_entry.h"
 #include "scan/scan_spec.h"
-#include "segment/segment_writer.h"
+#include "segment/segment_collector.h"
 
 /* Shared by all files of a build, and constant while several are indexed at
  * once. Borrowed members. */
@@ -38,10 +38,11 @@ typedef struct file_growth {
      * are replaced. */
     uint64_t first_offset;
     size_t kept_extents; /* those before that, at least one */
-    /* An entry of an extent that begins before that is among them; its hash,
-     * truncated. */
+    /* An entry of an extent that begins before that is among them, with this
+     * key. */
     bool loses_entry;
-    uint64_t lost_hash;
+    uint8_t *lost_key; /* owned */
+    size_t lost_key_bytes;
     /* Of what was indexed now. */
     uint64_t records;
     uint64_t records_without_key;
@@ -55,10 +56,9 @@ typedef struct built_file {
     catalog_segment segment; /* of no parts: there is none; no ordinals */
     segment_files sidecars;  /* not published yet */
     file_growth growth;
-    /* Of a file that is collected: no segment, but its entries by hash; their
-     * payloads count from where its part begins. */
-    hash_entry *entries;
-    size_t entry_count;
+    /* Of a file that is collected: it has no segment. Payloads count from where
+     * its part begins. */
+    kept_entries kept;
     bool is_loose;              /* has sidecars with their names, not synced */
     uint64_t first_without_key; /* offset, or KSV_NO_OFFSET */
     uint64_t first_bad;
@@ -88,7 +88,8 @@ ksv_status built_file_set_names(const file_builder *builder, built_file *built,
                                 const uint8_t *layout, size_t layout_bytes,
                                 ksv_error *error);
 
-/* Frees the entries of a file that was collected. */
+/* Frees the entries of a file that was collected, and what is known of its
+ * growth: when the state has taken that up. */
 void built_file_forget_entries(const file_builder *builder, built_file *built);
 
 /* Frees what a built file has that was not taken over. */

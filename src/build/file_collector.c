@@ -6,13 +6,12 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "build/build_sorter.h"
 #include "build/tier_merge.h"
 
 struct file_collector {
     const file_builder *builder;
     uint64_t id;
-    entry_sorter *sorter;
+    segment_collector *entries;
     catalog_part *parts;
     size_t part_count;
     size_t part_capacity;
@@ -29,8 +28,12 @@ ksv_status file_collector_open(const file_builder *builder, uint64_t id,
         return error_set_memory(error);
     c->builder = builder;
     c->id = id;
-    ksv_status status = build_sorter_open(&builder->place, id, memory_bytes,
-                                          expected_bytes, 1, &c->sorter, error);
+    collector_options options = {.place = &builder->place,
+                                 .id = id,
+                                 .memory_bytes = memory_bytes,
+                                 .data_bytes = expected_bytes,
+                                 .adders = 1};
+    ksv_status status = segment_collector_open(&options, &c->entries, error);
     if (status != KSV_OK) {
         file_collector_close(c);
         return status;
@@ -44,7 +47,7 @@ void file_collector_close(file_collector *collector)
     if (collector == NULL)
         return;
     const ksv_allocator *a = collector->builder->place.allocator;
-    entry_sorter_close(collector->sorter);
+    segment_collector_close(collector->entries);
     memory_free(a, collector->parts,
                 collector->part_capacity * sizeof *collector->parts);
     memory_free(a, collector, sizeof *collector);
@@ -74,7 +77,7 @@ static ksv_status add_part(file_collector *c, const built_file *built,
         (catalog_part){.ordinal = ordinal,
                        .first_offset = first_offset(built),
                        .length_bytes = length_bytes(built),
-                       .entries = built->entry_count};
+                       .entries = built->kept.count};
     return KSV_OK;
 }
 
@@ -82,13 +85,9 @@ ksv_status file_collector_add(file_collector *collector, built_file *built,
                               uint64_t ordinal, ksv_error *error)
 {
     file_collector *c = collector;
-    entry_adder *adder = entry_sorter_adder(c->sorter, 0);
     KSV_TRY(add_part(c, built, ordinal, error));
-    for (size_t i = 0; i < built->entry_count; i++) {
-        const hash_entry *entry = &built->entries[i];
-        KSV_TRY(entry_adder_add(adder, entry->hash, c->base + entry->payload,
-                                error));
-    }
+    KSV_TRY(
+        segment_collector_add_kept(c->entries, &built->kept, c->base, error));
     c->base += length_bytes(built);
     return KSV_OK;
 }
@@ -99,10 +98,10 @@ static ksv_status write(file_collector *c, thread_pool *pool,
 {
     const file_builder *builder = c->builder;
     uint64_t distinct_keys;
-    KSV_TRY(entry_sorter_finish(c->sorter, builder->parameters->hash_bits, pool,
-                                builder->threads, error));
-    KSV_TRY(segment_write(&builder->place, c->sorter, c->base, out, files,
-                          &distinct_keys, error));
+    KSV_TRY(
+        segment_collector_finish(c->entries, pool, builder->threads, error));
+    KSV_TRY(segment_collector_write(c->entries, c->base, out, files,
+                                    &distinct_keys, error));
     KSV_TRY(catalog_segment_make_parts(builder->place.allocator, out,
                                        c->part_count, error));
     memcpy(out->parts, c->parts, c->part_count * sizeof *c->parts);
@@ -127,8 +126,8 @@ ksv_status file_collector_finish(file_collector *collector,
                          NULL) != KSV_OK)
         pool = NULL;
     ksv_status status = write(c, pool, out, files, error);
-    entry_sorter_close(c->sorter);
-    c->sorter = NULL;
+    segment_collector_close(c->entries);
+    c->entries = NULL;
     thread_pool_close(pool);
     return status;
 }

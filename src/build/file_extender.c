@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "build/build_sorter.h"
+#include "base/memory.h"
 #include "build/file_collector.h"
 #include "build/file_output.h"
 #include "build/grown_content.h"
@@ -25,8 +25,7 @@ typedef struct extension {
     uint64_t end_offset;   /* of the content, about: what it is not before */
     uint64_t first_offset; /* of what is indexed now */
     size_t kept_extents;   /* those before that */
-    entry_sorter *sorter;
-    entry_adder *adder;
+    segment_collector *collector;
     record_counts counts; /* from first_offset on */
     /* Of them, those that were there before the last record was. */
     uint64_t again;
@@ -52,7 +51,6 @@ static ksv_status open_file(extension *x, ksv_error *error)
                             .given_path = x->planned->given_path,
                             .before = x->before,
                             .spec = builder->spec,
-                            .hasher = &builder->parameters->hasher,
                             .progress = builder->progress};
     return grown_file_open(&x->grown, error);
 }
@@ -92,19 +90,6 @@ static void choose_start(extension *x)
         x->first_offset = before->extents[x->kept_extents].first_offset;
 }
 
-static ksv_status take_keyed(extension *x, const scan_record *record,
-                             ksv_error *error)
-{
-    if (record->length > x->counts.longest_record_bytes)
-        x->counts.longest_record_bytes = record->length;
-    uint64_t hash = ksv_hash(&x->builder->parameters->hasher, record->key,
-                             record->key_bytes);
-    ksv_status status = entry_adder_add(
-        x->adder, hash, record->offset - x->first_offset, error);
-    x->adding_failed = status != KSV_OK;
-    return status;
-}
-
 static ksv_status take_without_key(extension *x, const scan_record *record,
                                    ksv_error *error)
 {
@@ -119,31 +104,56 @@ static ksv_status take_without_key(extension *x, const scan_record *record,
     return KSV_OK;
 }
 
-static ksv_status take_records(void *ctx, const scan_record *records,
-                               size_t count, ksv_error *error)
+#define TAKEN_AT_ONCE 256
+
+static ksv_status take_some(extension *x, const scan_record *records,
+                            size_t count, ksv_error *error)
 {
-    extension *x = ctx;
+    const ksv_hasher *hasher = &x->builder->parameters->hasher;
+    hash_entry entries[TAKEN_AT_ONCE];
+    size_t keyed = 0;
     for (size_t i = 0; i < count; i++) {
         const scan_record *record = &records[i];
         x->counts.records++;
         x->counts.last_offset = record->offset;
         x->again += record->offset < x->before->complete_bytes;
-        if (record->kind == SCAN_RECORD_KEYED)
-            KSV_TRY(take_keyed(x, record, error));
-        else
+        if (record->kind != SCAN_RECORD_KEYED) {
             KSV_TRY(take_without_key(x, record, error));
+            continue;
+        }
+        if (record->length > x->counts.longest_record_bytes)
+            x->counts.longest_record_bytes = record->length;
+        entries[keyed++] =
+            (hash_entry){ksv_hash(hasher, record->key, record->key_bytes),
+                         record->offset - x->first_offset};
+    }
+    collector_batch batch = {entries, keyed, records, count};
+    ksv_status status = segment_collector_add(x->collector, 0, &batch, error);
+    x->adding_failed = status != KSV_OK;
+    return status;
+}
+
+static ksv_status take_records(void *ctx, const scan_record *records,
+                               size_t count, ksv_error *error)
+{
+    for (size_t done = 0; done < count;) {
+        size_t some =
+            count - done < TAKEN_AT_ONCE ? count - done : TAKEN_AT_ONCE;
+        KSV_TRY(take_some(ctx, records + done, some, error));
+        done += some;
     }
     return KSV_OK;
 }
 
-static ksv_status open_sorter(extension *x, ksv_error *error)
+static ksv_status open_collector(extension *x, ksv_error *error)
 {
     uint64_t bytes = x->end_offset - x->first_offset;
-    KSV_TRY(build_sorter_open(&x->builder->place, x->out->id,
-                              x->means->memory_bytes, bytes, 1, &x->sorter,
-                              error));
-    x->adder = entry_sorter_adder(x->sorter, 0);
-    return KSV_OK;
+    collector_options options = {.place = &x->builder->place,
+                                 .id = x->out->id,
+                                 .memory_bytes = x->means->memory_bytes,
+                                 .data_bytes = bytes,
+                                 .adders = 1};
+    return segment_collector_open(&options, &x->collector, error);
 }
 
 /* The records of the file as a whole: those that were there before, without
@@ -176,22 +186,27 @@ static void count_records(extension *x)
 
 /* The last extent that stays may reach beyond the new beginning: what was its
  * last record is of the next extent then. */
-static void cut_last_extent(extension *x)
+static ksv_status cut_last_extent(extension *x, ksv_error *error)
 {
     catalog_file *file = &x->out->file;
     file_growth *growth = &x->out->growth;
     if (x->kept_extents == 0)
-        return;
+        return KSV_OK;
     catalog_extent *e = &file->extents[x->kept_extents - 1];
     if (e->first_offset + e->length_bytes <= x->first_offset)
-        return;
+        return KSV_OK;
     e->length_bytes = x->first_offset - e->first_offset;
     growth->loses_entry = x->last.has_key && !x->last.is_complete;
-    if (growth->loses_entry) {
-        e->entries--;
-        growth->lost_hash =
-            ksv_hash_truncate(x->last.hash, x->builder->parameters->hash_bits);
-    }
+    if (!growth->loses_entry)
+        return KSV_OK;
+    const byte_buffer *key = &x->last.key;
+    e->entries--;
+    growth->lost_key = memory_alloc(x->builder->place.allocator, key->size);
+    if (growth->lost_key == NULL)
+        return error_set_memory(error);
+    growth->lost_key_bytes = key->size;
+    memcpy(growth->lost_key, key->data, key->size);
+    return KSV_OK;
 }
 
 /* The extents of the file: those that stay, and room for one that is new. */
@@ -202,7 +217,7 @@ static ksv_status describe_extents(extension *x, bool has_new, ksv_error *error)
                                       x->kept_extents + has_new, error));
     for (size_t i = 0; i < x->kept_extents; i++)
         file->extents[i] = x->before->extents[i];
-    cut_last_extent(x);
+    KSV_TRY(cut_last_extent(x, error));
     if (has_new)
         file->extents[x->kept_extents] = (catalog_extent){
             .first_offset = x->first_offset,
@@ -216,11 +231,10 @@ static ksv_status write_table(extension *x, catalog_extent *extent,
     const file_builder *builder = x->builder;
     catalog_segment *segment = &x->out->segment;
     segment->id = x->out->id;
-    KSV_TRY(entry_sorter_finish(x->sorter, builder->parameters->hash_bits, NULL,
-                                0, error));
-    KSV_TRY(segment_write(&builder->place, x->sorter, extent->length_bytes,
-                          segment, &x->out->sidecars, &extent->distinct_keys,
-                          error));
+    KSV_TRY(segment_collector_finish(x->collector, NULL, 0, error));
+    KSV_TRY(segment_collector_write(x->collector, extent->length_bytes, segment,
+                                    &x->out->sidecars, &extent->distinct_keys,
+                                    error));
     extent->entries = segment->entries;
     extent->filter = segment->filter;
     KSV_TRY(catalog_segment_make_parts(builder->place.allocator, segment, 1,
@@ -233,12 +247,12 @@ static ksv_status write_table(extension *x, catalog_extent *extent,
 
 static ksv_status write_segment(extension *x, ksv_error *error)
 {
-    uint64_t entries = entry_sorter_count(x->sorter);
+    uint64_t entries = segment_collector_count(x->collector);
     KSV_TRY(describe_extents(x, entries > 0, error));
     catalog_extent *extent = &x->out->file.extents[x->kept_extents];
     if (entries > 0 && file_output_collects(&x->output, entries))
         KSV_TRY(
-            file_output_keep(&x->output, x->sorter, entries, extent, error));
+            file_output_keep(&x->output, x->collector, entries, extent, error));
     else if (entries > 0)
         KSV_TRY(write_table(x, extent, error));
     return file_output_finish_points(&x->output, error);
@@ -304,7 +318,7 @@ static ksv_status extend(extension *x, bool *is_done, ksv_error *error)
         KSV_TRY(found);
     if (!*is_done)
         return KSV_OK;
-    KSV_TRY(open_sorter(x, error));
+    KSV_TRY(open_collector(x, error));
     bool is_same;
     ksv_status status = read_new(x, &is_same, error);
     *is_done = !can_read_all_instead(status) && (status != KSV_OK || is_same);
@@ -332,13 +346,15 @@ ksv_status file_extender_run(file_builder *builder, const planned_file *planned,
                    .means = means,
                    .out = out};
     record_counts_init(&x.counts);
+    buffer_init(&x.last.key, builder->place.allocator);
     file_output_init(&x.output, builder, means, out,
                      planned->info.size_bytes <= COLLECTOR_FILE_BYTES);
     ksv_status status = extend(&x, is_done, error);
     bool in_writing = x.out->growth.is_grown || x.adding_failed;
     out->failed_alone = status != KSV_OK && status != KSV_ERROR_MEMORY &&
                         status != KSV_ERROR_CANCELLED && !in_writing;
-    entry_sorter_close(x.sorter);
+    segment_collector_close(x.collector);
+    buffer_release(&x.last.key);
     file_output_close(&x.output);
     grown_file_close(&x.grown);
     if (out->failed_alone)

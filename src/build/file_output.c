@@ -2,10 +2,7 @@
 /* The sidecars of one data file that need no table of their own. */
 #include "build/file_output.h"
 
-#include <string.h>
-
 #include "base/error.h"
-#include "base/memory.h"
 #include "io/atomic_file.h"
 #include "segment/extent_filter.h"
 
@@ -99,27 +96,6 @@ bool file_output_collects(const file_output *output, uint64_t entries)
     return output->means->collects && entries <= COLLECTED_ENTRIES_MOST;
 }
 
-static ksv_status keep_entries(file_output *output, entry_sorter *sorter,
-                               uint64_t count, ksv_error *error)
-{
-    built_file *out = output->out;
-    out->entries = memory_zalloc_array(output->builder->place.allocator, count,
-                                       sizeof *out->entries);
-    if (out->entries == NULL)
-        return error_set_memory(error);
-    out->entry_count = (size_t)count;
-    size_t kept = 0;
-    for (;;) {
-        const hash_entry *entries;
-        size_t some;
-        KSV_TRY(entry_sorter_next(sorter, &entries, &some, error));
-        if (some == 0)
-            return KSV_OK;
-        memcpy(out->entries + kept, entries, some * sizeof *entries);
-        kept += some;
-    }
-}
-
 static ksv_status write_filter(file_output *output, uint64_t distinct,
                                catalog_filter *filter, ksv_error *error)
 {
@@ -128,7 +104,7 @@ static ksv_status write_filter(file_output *output, uint64_t distinct,
     buffer_file bytes;
     buffer_file_init(&bytes, place->allocator);
     ksv_status status =
-        extent_filter_write(place, out->entries, out->entry_count, distinct,
+        extent_filter_write(place, out->kept.entries, out->kept.count, distinct,
                             filter, &bytes.base, error);
     if (status == KSV_OK)
         status = write_at_once(output, &bytes, CATALOG_FILTER_ENDING,
@@ -137,16 +113,14 @@ static ksv_status write_filter(file_output *output, uint64_t distinct,
     return status;
 }
 
-ksv_status file_output_keep(file_output *output, entry_sorter *sorter,
+ksv_status file_output_keep(file_output *output, segment_collector *collector,
                             uint64_t count, catalog_extent *extent,
                             ksv_error *error)
 {
-    const file_builder *builder = output->builder;
-    KSV_TRY(entry_sorter_finish(sorter, builder->parameters->hash_bits, NULL, 1,
-                                error));
-    KSV_TRY(keep_entries(output, sorter, count, error));
     sorter_distinct distinct;
-    entry_sorter_distinct(sorter, &distinct);
+    KSV_TRY(segment_collector_finish(collector, NULL, 1, error));
+    KSV_TRY(segment_collector_keep(collector, &output->out->kept, &distinct,
+                                   error));
     extent->entries = count;
     extent->distinct_keys = distinct.whole;
     extent->filter.id = output->out->id;

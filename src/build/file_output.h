@@ -7,7 +7,7 @@
 #include "datafile/datafile.h"
 #include "datafile/points_writer.h"
 #include "io/buffer_file.h"
-#include "sort/entry_sorter.h"
+#include "segment/segment_collector.h"
 
 /* Borrowed members, but for the points. */
 typedef struct file_output {
@@ -33,10 +33,10 @@ ksv_status file_output_finish_points(file_output *output, ksv_error *error);
 /* Whether so many entries stay in memory for a table of many files. */
 bool file_output_collects(const file_output *output, uint64_t entries);
 
-/* Keeps the entries of `sorter`, all `count` of them and at least one, in order
- * of their hashes, and writes their filter, which `*extent` gets with the
+/* Keeps the entries of `collector`, all `count` of them and at least one, in
+ * order of their hashes, and writes their filter, which `*extent` gets with the
  * numbers of entries and keys. */
-ksv_status file_output_keep(file_output *output, entry_sorter *sorter,
+ksv_status file_output_keep(file_output *output, segment_collector *collector,
                             uint64_t count, catalog_extent *extent,
                             ksv_error *error);
 

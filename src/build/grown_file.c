@@ -140,10 +140,16 @@ typedef struct tail {
     uint64_t end_offset; /* without the terminator */
 } tail;
 
+static ksv_status keep_key(last_record *last, const scan_record *record,
+                           ksv_error *error)
+{
+    buffer_clear(&last->key);
+    return buffer_append(&last->key, record->key, record->key_bytes, error);
+}
+
 static ksv_status take_tail(void *ctx, const scan_record *records, size_t count,
                             ksv_error *error)
 {
-    (void)error;
     tail *t = ctx;
     for (size_t i = 0; i < count; i++) {
         const scan_record *r = &records[i];
@@ -153,7 +159,7 @@ static ksv_status take_tail(void *ctx, const scan_record *records, size_t count,
                             r->kind != SCAN_RECORD_BAD;
         t->last->has_key = r->kind == SCAN_RECORD_KEYED;
         if (t->last->has_key)
-            t->last->hash = ksv_hash(t->grown->hasher, r->key, r->key_bytes);
+            KSV_TRY(keep_key(t->last, r, error));
         t->end_offset = r->offset + r->length;
     }
     return KSV_OK;
@@ -204,6 +210,7 @@ ksv_status grown_file_last_record(grown_file *grown, last_record *last,
                                   ksv_error *error)
 {
     memset(last, 0, sizeof *last);
+    buffer_init(&last->key, grown->place->allocator);
     tail t = {.grown = grown, .last = last};
     record_feed feed = {.allocator = grown->place->allocator,
                         .offset = grown->before->complete_bytes,

@@ -20,7 +20,6 @@ typedef struct grown_file {
     const char *given_path;
     const catalog_file *before;
     const scan_spec *spec;
-    const ksv_hasher *hasher;
     build_progress *progress;
     /* What was found out since. */
     datafile *data; /* gives the content that was there before */
@@ -34,7 +33,7 @@ typedef struct last_record {
     bool is_known;    /* else it is not what the catalog says */
     bool is_complete; /* whatever is appended */
     bool has_key;
-    uint64_t hash;
+    byte_buffer key;     /* released by the caller */
     uint64_t end_offset; /* with its terminator, when it is complete */
 } last_record;
 
@@ -47,7 +46,8 @@ void grown_file_close(grown_file *grown);
 ksv_status grown_file_is_same(grown_file *grown, bool by_samples, bool *is_same,
                               ksv_error *error);
 
-/* Reads the last record as it was before. */
+/* Reads the last record as it was before. `last->key` is initialised; it is to
+ * be released on failure, too. */
 ksv_status grown_file_last_record(grown_file *grown, last_record *last,
                                   ksv_error *error);
 

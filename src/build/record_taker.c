@@ -36,11 +36,11 @@ void record_counts_add(record_counts *sum, const record_counts *more)
  * wait for the other's memory. */
 #define TAKEN_AT_ONCE 256
 
-static ksv_status add_entries(record_taker *taker, const hash_entry *entries,
-                              size_t count, ksv_error *error)
+static ksv_status add_batch(record_taker *taker, const collector_batch *batch,
+                            ksv_error *error)
 {
     ksv_status status =
-        entry_adder_add_many(taker->adder, entries, count, error);
+        segment_collector_add(taker->collector, taker->adder, batch, error);
     if (status != KSV_OK)
         taker->adding_failed = true;
     return status;
@@ -84,7 +84,8 @@ static ksv_status take_some(record_taker *taker, const scan_record *records,
     }
     taker->counts.records += keyed;
     taker->counts.longest_record_bytes = longest;
-    return add_entries(taker, entries, keyed, error);
+    collector_batch batch = {entries, keyed, records, count};
+    return add_batch(taker, &batch, error);
 }
 
 ksv_status record_taker_take(record_taker *taker, const scan_record *records,

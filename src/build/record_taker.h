@@ -9,7 +9,7 @@
 #include <keysieve/hash.h>
 
 #include "scan/record_reader.h"
-#include "sort/entry_adder.h"
+#include "segment/segment_collector.h"
 
 /* Of one worker of a scan, or the sum of several. Offsets are KSV_NO_OFFSET
  * for "none". */
@@ -30,7 +30,8 @@ void record_counts_add(record_counts *sum, const record_counts *more);
 typedef struct record_taker {
     const ksv_hasher *hasher; /* borrowed, as all of these */
     const char *given_path;   /* for errors */
-    entry_adder *adder;
+    segment_collector *collector;
+    unsigned adder; /* its number */
     bool strict;
     bool adding_failed; /* which is not the fault of the data file */
     record_counts counts;

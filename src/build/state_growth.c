@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "segment/organisation.h"
 
 static uint64_t end_of(const catalog_part *part)
 {
@@ -115,16 +116,18 @@ static bool covers(const catalog_segment *segment, const hash_search *search)
 }
 
 static ksv_status search_segment(const segment_place *place,
-                                 const catalog_segment *segment, uint64_t hash,
-                                 hash_search *search, ksv_error *error)
+                                 const catalog_segment *segment,
+                                 const table_key *key, hash_search *search,
+                                 ksv_error *error)
 {
     segment_table table;
     KSV_TRY(segment_open_table(place, segment, &table, error));
     search->segment = segment;
-    ksv_status status =
-        ksv_table_find(table.table, hash, look_at_payload, search, NULL, error);
+    table_cost cost = {0, 0};
+    ksv_status status = table.organisation->find(&table, key, look_at_payload,
+                                                 search, &cost, error);
     if (status != KSV_OK)
-        segment_error(place, segment->id, CATALOG_TABLE_ENDING, error);
+        segment_table_error(place, segment->id, error);
     segment_close_table(&table);
     return status;
 }
@@ -133,7 +136,7 @@ static ksv_status search_segment(const segment_place *place,
  * it has the same one. */
 static ksv_status settle_keys(const catalog_state *state,
                               const segment_place *place, uint64_t ordinal,
-                              catalog_extent *extent, uint64_t hash,
+                              catalog_extent *extent, const table_key *key,
                               ksv_error *error)
 {
     hash_search search = {.ordinal = ordinal,
@@ -143,7 +146,7 @@ static ksv_status settle_keys(const catalog_state *state,
     for (size_t i = 0; i < state->segment_count && !search.is_found; i++) {
         const catalog_segment *segment = &state->segments[i];
         if (covers(segment, &search))
-            KSV_TRY(search_segment(place, segment, hash, &search, error));
+            KSV_TRY(search_segment(place, segment, key, &search, error));
     }
     if (search.is_found)
         return KSV_OK;
@@ -165,8 +168,11 @@ ksv_status state_growth_apply(catalog_state *state, const segment_place *place,
     }
     if (!growth->loses_entry)
         return KSV_OK;
-    /* The extent before those that are new. */
+    const ksv_hasher *hasher = &place->parameters->hasher;
+    table_key lost = {
+        growth->lost_key, growth->lost_key_bytes,
+        ksv_hash(hasher, growth->lost_key, growth->lost_key_bytes)};
     return settle_keys(state, place, file->ordinal,
-                       &built->file.extents[growth->kept_extents - 1],
-                       growth->lost_hash, error);
+                       &built->file.extents[growth->kept_extents - 1], &lost,
+                       error);
 }

@@ -8,8 +8,8 @@
 #include "base/memory.h"
 #include "catalog/file_identity.h"
 #include "scan/record_fetch.h"
+#include "segment/organisation.h"
 #include "segment/segment_data.h"
-#include "segment/segment_merge.h"
 
 typedef struct unique_checker {
     const segment_place *place;
@@ -17,13 +17,13 @@ typedef struct unique_checker {
     const catalog_state *state;
     record_fetch *fetch;
     const merge_space *space; /* of all segments */
-    merge_entry *group;       /* entries with equal hashes */
+    table_entry *group;       /* entries with equal hashes */
     size_t group_size;
     size_t group_capacity;
 } unique_checker;
 
 static const catalog_file *find_file(const unique_checker *c,
-                                     const merge_entry *entry, uint64_t *offset)
+                                     const table_entry *entry, uint64_t *offset)
 {
     const catalog_part *part =
         merge_space_find(c->space, entry->payload, offset);
@@ -31,7 +31,7 @@ static const catalog_file *find_file(const unique_checker *c,
 }
 
 /* Appends the key of the record that `entry` stands for to `key`. */
-static ksv_status read_key(unique_checker *c, const merge_entry *entry,
+static ksv_status read_key(unique_checker *c, const table_entry *entry,
                            byte_buffer *key, ksv_error *error)
 {
     uint64_t offset;
@@ -62,8 +62,8 @@ static ksv_status read_key(unique_checker *c, const merge_entry *entry,
     return status;
 }
 
-static ksv_status duplicate(unique_checker *c, const merge_entry *first,
-                            const merge_entry *second, ksv_error *error)
+static ksv_status duplicate(unique_checker *c, const table_entry *first,
+                            const table_entry *second, ksv_error *error)
 {
     uint64_t first_offset, second_offset;
     const catalog_file *first_file = find_file(c, first, &first_offset);
@@ -99,7 +99,7 @@ static ksv_status check_group(unique_checker *c, ksv_error *error)
     return status;
 }
 
-static ksv_status add_to_group(unique_checker *c, const merge_entry *entry,
+static ksv_status add_to_group(unique_checker *c, const table_entry *entry,
                                ksv_error *error)
 {
     void *items = c->group;
@@ -114,7 +114,7 @@ static ksv_status check_all(unique_checker *c, segment_merge *merge,
                             ksv_error *error)
 {
     for (;;) {
-        merge_entry entry;
+        table_entry entry;
         bool end;
         KSV_TRY(segment_merge_next(merge, &entry, &end, error));
         bool new_group =

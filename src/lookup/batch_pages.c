@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "lookup/batch_run.h"
 
-/* In the owner of an item: only ksv_table_find() can tell. */
+/* In the owner of an item: its table has to be asked for the one key. */
 #define NEEDS_SEARCH (UINT32_C(1) << 31)
 
 /* Pages between two that are wanted are read with them up to this many bytes.
@@ -32,10 +32,41 @@ static ksv_status ask_filter(batch_run *run, size_t segment, ksv_error *error)
     return KSV_OK;
 }
 
+/* Keys near to one another are asked for one after the other. */
+static uint64_t first_bytes(const ksv_key *key)
+{
+    uint8_t bytes[8] = {0};
+    memcpy(bytes, key->data, key->bytes < 8 ? key->bytes : 8);
+    uint64_t value = 0;
+    for (size_t i = 0; i < 8; i++)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+/* Adds an item for a key that the table may have. */
+static ksv_status locate_key(batch_run *run, const segment_table *table,
+                             size_t segment, size_t i, ksv_error *error)
+{
+    uint32_t owner = (uint32_t)i;
+    if (table->pages == NULL)
+        return batch_add_item(run, first_bytes(&run->batch->keys[i]),
+                              owner | NEEDS_SEARCH, (uint32_t)segment, error);
+    table_place place;
+    uint64_t page;
+    KSV_TRY(table_locate(table->pages, run->hashes[i], &place, &page, error));
+    if (place == TABLE_NOWHERE) {
+        batch_receipt(run, i)->false_positives++;
+        return KSV_OK;
+    }
+    return batch_add_item(run, page,
+                          place == TABLE_IN_PAGE ? owner : owner | NEEDS_SEARCH,
+                          (uint32_t)segment, error);
+}
+
 /* Adds an item for each key that the table may have. */
 static ksv_status locate_pages(batch_run *run, size_t segment, ksv_error *error)
 {
-    ksv_table *table = NULL;
+    const segment_table *table = NULL;
     const lookup_batch *batch = run->batch;
     KSV_TRY(batch_expect_items(run, error));
     for (size_t i = 0; i < batch->count; i++) {
@@ -44,24 +75,20 @@ static ksv_status locate_pages(batch_run *run, size_t segment, ksv_error *error)
         if (table == NULL)
             KSV_TRY(snapshot_table(run->session->snapshot, segment, &table,
                                    batch_receipt(run, i), error));
-        table_place place;
-        uint64_t page;
-        KSV_TRY(table_locate(table, run->hashes[i], &place, &page, error));
-        uint32_t owner = (uint32_t)i;
-        if (place == TABLE_NOWHERE)
-            batch_receipt(run, i)->false_positives++;
-        else
-            KSV_TRY(batch_add_item(
-                run, page,
-                place == TABLE_IN_PAGE ? owner : owner | NEEDS_SEARCH,
-                (uint32_t)segment, error));
+        KSV_TRY(locate_key(run, table, segment, i, error));
     }
     return KSV_OK;
 }
 
 static ksv_table *table_of(const batch_run *run, const batch_item *item)
 {
-    return run->session->snapshot->segments[item->source].table.table;
+    return run->session->snapshot->segments[item->source].table.pages;
+}
+
+static const ksv_table *mapped_of(const batch_run *run, const batch_item *item)
+{
+    const ksv_table *table = table_of(run, item);
+    return table != NULL && table->mapped != NULL ? table : NULL;
 }
 
 static bool is_read(const batch_run *run, const batch_item *item)
@@ -139,7 +166,9 @@ static ksv_status search_item(page_search *search, size_t i, ksv_error *error)
     uint32_t key = item->owner & ~NEEDS_SEARCH;
     size_t before = session->candidate_count;
     if ((item->owner & NEEDS_SEARCH) != 0) {
-        KSV_TRY(lookup_ask_table(session, item->source, run->hashes[key], key,
+        const ksv_key *asked = &run->batch->keys[key];
+        table_key wanted = {asked->data, asked->bytes, run->hashes[key]};
+        KSV_TRY(lookup_ask_table(session, item->source, &wanted, key,
                                  batch_receipt(run, key), error));
     } else {
         bool is_open = run->shares && search->last != NULL &&
@@ -165,10 +194,10 @@ static void prefetch_pages(const batch_run *run, size_t i)
         return;
     const batch_item *far = &run->items[i + PREFETCH_HEADS];
     const batch_item *near = &run->items[i + PREFETCH_PLACES];
-    if (table_of(run, far)->mapped != NULL)
-        table_prefetch_head(table_of(run, far), far->place);
-    if (table_of(run, near)->mapped != NULL)
-        table_prefetch(table_of(run, near), near->place,
+    if (mapped_of(run, far) != NULL)
+        table_prefetch_head(mapped_of(run, far), far->place);
+    if (mapped_of(run, near) != NULL)
+        table_prefetch(mapped_of(run, near), near->place,
                        run->hashes[near->owner & ~NEEDS_SEARCH]);
 }
 

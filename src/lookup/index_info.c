@@ -144,10 +144,9 @@ ksv_format ksv_index_format(ksv_index *index)
 ksv_organisation ksv_index_organisation(ksv_index *index)
 {
     shared_snapshot *shared = index_acquire(index);
-    ksv_organisation organisation =
-        shared->snapshot->state.parameters.organisation;
+    ksv_organisation kind = shared->snapshot->state.parameters.organisation;
     index_release(index, shared);
-    return organisation;
+    return kind;
 }
 
 /* The header line lies in the first file that has one. */

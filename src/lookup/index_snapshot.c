@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "io/file.h"
+#include "segment/organisation.h"
 #include "segment/segment_data.h"
-#include "table/table_reader.h"
 
 /* Up to this many data files, and as many segments, keep their descriptors: up
  * to two each, of the 256 that a process can count on everywhere. */
@@ -61,6 +61,7 @@ static ksv_status load(index_snapshot *s, const char *directory,
     KSV_TRY(catalog_read(s->fs, directory, &s->allocator, &s->state, error));
     s->has_state = true;
     const catalog_parameters *p = &s->state.parameters;
+    KSV_TRY(organisation_require(p, directory, error));
     KSV_TRY(scan_spec_decode(p->format, p->format_bytes, &s->allocator,
                              &s->spec, error));
     return make_places(s, error);
@@ -254,7 +255,7 @@ static ksv_status open_table(index_snapshot *s, snapshot_segment *segment,
     ksv_status status = place_parts(s, segment, error);
     /* What cannot be mapped is read. */
     if (status == KSV_OK && s->map_files &&
-        table_map(segment->table.table, error) == KSV_ERROR_MEMORY)
+        segment_map_table(&segment->table, error) == KSV_ERROR_MEMORY)
         status = KSV_ERROR_MEMORY;
     if (status != KSV_OK)
         release_table(s, segment);
@@ -262,7 +263,7 @@ static ksv_status open_table(index_snapshot *s, snapshot_segment *segment,
 }
 
 ksv_status snapshot_table(index_snapshot *snapshot, size_t segment,
-                          ksv_table **table, ksv_receipt *receipt,
+                          const segment_table **table, ksv_receipt *receipt,
                           ksv_error *error)
 {
     snapshot_segment *seg = &snapshot->segments[segment];
@@ -271,11 +272,11 @@ ksv_status snapshot_table(index_snapshot *snapshot, size_t segment,
     if (*table != NULL)
         return KSV_OK;
     mutex_lock(&snapshot->lock);
-    if (seg->table.table == NULL) {
+    if (seg->table.organisation == NULL) {
         status = open_table(snapshot, seg, error);
         receipt->files_opened++;
     }
-    *table = seg->table.table;
+    *table = seg->table.organisation != NULL ? &seg->table : NULL;
     atomic_store_explicit(&seg->ready_table, *table, memory_order_release);
     mutex_unlock(&snapshot->lock);
     return status;

@@ -53,7 +53,7 @@ typedef struct snapshot_segment {
     segment_table table;
     /* Published when they can be used. */
     _Atomic(ksv_filter *) ready_filter;
-    _Atomic(ksv_table *) ready_table;
+    _Atomic(const segment_table *) ready_table;
 } snapshot_segment;
 
 /* Safe to share between threads: all that changes is guarded by `lock`, and
@@ -100,7 +100,7 @@ ksv_status snapshot_filter_failed(index_snapshot *snapshot, size_t segment,
                                   const ksv_error *problem, ksv_error *error);
 
 ksv_status snapshot_table(index_snapshot *snapshot, size_t segment,
-                          ksv_table **table, ksv_receipt *receipt,
+                          const segment_table **table, ksv_receipt *receipt,
                           ksv_error *error);
 
 /* The following look at data files no earlier than `since_ns` (of

@@ -9,7 +9,6 @@
 #include "io/file.h"
 #include "lookup/record_source.h"
 #include "segment/segment_data.h"
-#include "table/table_format.h"
 
 #define SPARE_FETCH_BYTES_MOST ((size_t)1 << 20)
 
@@ -68,8 +67,8 @@ static ksv_status refuse_payload(candidate_sink *sink)
     const index_snapshot *s = sink->session->snapshot;
     error_set(sink->error, KSV_ERROR_CORRUPT, NULL,
               "index file is damaged: an entry beyond the end of the data");
-    segment_error(&s->place, s->segments[sink->segment].facts->id,
-                  CATALOG_TABLE_ENDING, sink->error);
+    segment_table_error(&s->place, s->segments[sink->segment].facts->id,
+                        sink->error);
     return KSV_ERROR_CORRUPT;
 }
 
@@ -114,38 +113,37 @@ bool lookup_take_candidate(void *ctx, uint64_t payload)
 }
 
 ksv_status lookup_ask_table(lookup_session *session, size_t segment,
-                            uint64_t hash, uint32_t key, ksv_receipt *receipt,
-                            ksv_error *error)
+                            const table_key *key, uint32_t number,
+                            ksv_receipt *receipt, ksv_error *error)
 {
     index_snapshot *s = session->snapshot;
-    ksv_table *table;
+    const segment_table *table;
     KSV_TRY(snapshot_table(s, segment, &table, receipt, error));
-    candidate_sink sink = {session, segment, key, KSV_OK, error};
-    uint64_t pages = 0;
-    ksv_status status = ksv_table_find(table, hash, lookup_take_candidate,
-                                       &sink, &pages, error);
-    receipt->table_pages_read += pages;
-    receipt->bytes_read += pages * TABLE_PAGE_BYTES;
+    candidate_sink sink = {session, segment, number, KSV_OK, error};
+    table_cost cost = {0, 0};
+    ksv_status status = table->organisation->find(
+        table, key, lookup_take_candidate, &sink, &cost, error);
+    receipt->table_pages_read += cost.pages;
+    receipt->bytes_read += cost.bytes;
     if (status != KSV_OK) {
-        segment_error(&s->place, s->segments[segment].facts->id,
-                      CATALOG_TABLE_ENDING, error);
+        segment_table_error(&s->place, s->segments[segment].facts->id, error);
         return status;
     }
     return sink.status;
 }
 
 /* All places where a record of the hash may be, in the order of the answer. */
-static ksv_status collect(lookup_session *session, uint64_t hash,
+static ksv_status collect(lookup_session *session, const table_key *key,
                           ksv_receipt *receipt, ksv_error *error)
 {
     session->candidate_count = 0;
     for (size_t i = 0; i < session->snapshot->segment_count; i++) {
         bool maybe;
-        KSV_TRY(ask_filter(session, i, hash, &maybe, receipt, error));
+        KSV_TRY(ask_filter(session, i, key->hash, &maybe, receipt, error));
         if (!maybe)
             continue;
         size_t before = session->candidate_count;
-        KSV_TRY(lookup_ask_table(session, i, hash, 0, receipt, error));
+        KSV_TRY(lookup_ask_table(session, i, key, 0, receipt, error));
         receipt->false_positives += session->candidate_count == before;
     }
     lookup_sort_candidates(session->candidates, session->candidate_count);
@@ -342,7 +340,8 @@ ksv_status lookup_key(lookup_session *session, const lookup_request *request,
     if (request->key.bytes == 0)
         return KSV_OK;
     uint64_t hash = lookup_hash(session, request->key);
-    KSV_TRY(collect(session, hash, receipt, error));
+    table_key key = {request->key.data, request->key.bytes, hash};
+    KSV_TRY(collect(session, &key, receipt, error));
     KSV_TRY(require_data(session, receipt, error));
     KSV_TRY(lookup_try_candidates(session, request, hash, session->candidates,
                                   session->candidate_count, found, receipt,

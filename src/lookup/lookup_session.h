@@ -11,6 +11,7 @@
 
 #include "lookup/index_snapshot.h"
 #include "scan/record_fetch.h"
+#include "segment/organisation.h"
 
 /* A place where the record of a key may be. */
 typedef struct lookup_candidate {
@@ -80,11 +81,11 @@ typedef struct candidate_sink {
 
 bool lookup_take_candidate(void *sink, uint64_t payload);
 
-/* Adds what the table of a segment has of `hash` to the candidates, as those of
- * key number `key`. */
+/* Adds what the table of a segment has of `key` to the candidates, as those of
+ * key number `number`. */
 ksv_status lookup_ask_table(lookup_session *session, size_t segment,
-                            uint64_t hash, uint32_t key, ksv_receipt *receipt,
-                            ksv_error *error);
+                            const table_key *key, uint32_t number,
+                            ksv_receipt *receipt, ksv_error *error);
 
 /* Puts the candidates of one key into the order of the answer: that of the
  * files, then of the offsets. */

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "segment/segment_merge.h"
+#include "segment/organisation.h"
 
 /* The extents that segments cover. */
 typedef struct extent_sums {
@@ -39,7 +39,7 @@ static ksv_status count_hashes(const segment_place *place,
     KSV_TRY(segment_merge_open(place, segments, count, &merge, error));
     ksv_status status = KSV_OK;
     while (status == KSV_OK && !end) {
-        merge_entry entry;
+        table_entry entry;
         status = segment_merge_next(merge, &entry, &end, error);
         if (status != KSV_OK || end)
             break;

@@ -47,10 +47,9 @@ void segment_error(const segment_place *place, uint64_t id, const char *ending,
         error_add_remedy(error, KSV_REMEDY_BUILD);
 }
 
-/* A sidecar that the catalog names has to be there. */
-static ksv_status open_file(const segment_place *place, uint64_t id,
-                            const char *ending, ksv_file **file,
-                            ksv_error *error)
+ksv_status segment_open_sidecar(const segment_place *place, uint64_t id,
+                                const char *ending, ksv_file **file,
+                                ksv_error *error)
 {
     *file = NULL;
     char name[CATALOG_NAME_BYTES];
@@ -122,8 +121,8 @@ ksv_status segment_open_filter(const segment_place *place,
                                segment_filter *out, ksv_error *error)
 {
     *out = (segment_filter){NULL, NULL};
-    KSV_TRY(
-        open_file(place, filter->id, CATALOG_FILTER_ENDING, &out->file, error));
+    KSV_TRY(segment_open_sidecar(place, filter->id, CATALOG_FILTER_ENDING,
+                                 &out->file, error));
     ksv_status status = start_filter(place, filter, out, error);
     if (status != KSV_OK) {
         segment_error(place, filter->id, CATALOG_FILTER_ENDING, error);
@@ -145,37 +144,19 @@ ksv_status segment_load_filter(const segment_place *place,
     return status;
 }
 
-static ksv_status start_table(const segment_place *place,
-                              const catalog_segment *segment,
-                              segment_table *out, ksv_error *error)
+ksv_status segment_check_table_identity(
+    const segment_place *place, const catalog_segment *segment,
+    const ksv_hasher *hasher, unsigned hash_bits, const uint8_t id[16],
+    uint64_t file_bytes, uint64_t entries, ksv_error *error)
 {
-    KSV_TRY(ksv_table_open(out->file, place->allocator, &out->table, error));
-    ksv_table_info info;
-    ksv_table_get_info(out->table, &info);
     const catalog_parameters *p = place->parameters;
-    uint8_t id[16];
-    segment_sidecar_id(p, segment->id, CATALOG_TABLE_ENDING, id);
-    return check_identity(memcmp(info.options.id, id, 16) == 0 &&
-                              info.file_bytes == segment->table_bytes &&
-                              info.entries == segment->entries &&
-                              info.options.hash_bits == p->hash_bits &&
-                              same_hasher(&info.options.hasher, &p->hasher),
-                          "a table", error);
-}
-
-ksv_status segment_open_table(const segment_place *place,
-                              const catalog_segment *segment,
-                              segment_table *out, ksv_error *error)
-{
-    *out = (segment_table){NULL, NULL};
-    KSV_TRY(
-        open_file(place, segment->id, CATALOG_TABLE_ENDING, &out->file, error));
-    ksv_status status = start_table(place, segment, out, error);
-    if (status != KSV_OK) {
-        segment_error(place, segment->id, CATALOG_TABLE_ENDING, error);
-        segment_close_table(out);
-    }
-    return status;
+    uint8_t expected[16];
+    segment_sidecar_id(p, segment->id, segment_table_ending(place), expected);
+    return check_identity(
+        memcmp(id, expected, 16) == 0 && file_bytes == segment->table_bytes &&
+            entries == segment->entries && hash_bits == p->hash_bits &&
+            same_hasher(hasher, &p->hasher),
+        "a table", error);
 }
 
 void segment_close_filter(segment_filter *filter)
@@ -183,11 +164,4 @@ void segment_close_filter(segment_filter *filter)
     ksv_filter_close(filter->filter);
     file_close_quietly(filter->file);
     *filter = (segment_filter){NULL, NULL};
-}
-
-void segment_close_table(segment_table *table)
-{
-    ksv_table_close(table->table);
-    file_close_quietly(table->file);
-    *table = (segment_table){NULL, NULL};
 }

@@ -31,9 +31,16 @@ typedef struct segment_filter {
     ksv_filter *filter;
 } segment_filter;
 
+typedef struct organisation organisation;
+
 typedef struct segment_table {
+    const organisation *organisation; /* NULL: closed */
+    const ksv_allocator *allocator;   /* borrowed */
     ksv_file *file;
-    ksv_table *table;
+    /* Where entries lie in pages that a caller may read by itself
+     * (table/table_reader.h); else NULL. */
+    ksv_table *pages;
+    void *own; /* of the organisation */
 } segment_table;
 
 /* Filters up to this size are read at once and their file is closed. */
@@ -55,10 +62,28 @@ ksv_status segment_load_filter(const segment_place *place,
 void segment_close_filter(segment_filter *filter);
 void segment_close_table(segment_table *table);
 
+/* Opens a sidecar file that has to be there. */
+ksv_status segment_open_sidecar(const segment_place *place, uint64_t id,
+                                const char *ending, ksv_file **file,
+                                ksv_error *error);
+
+/* Whether a table that was opened is that of `segment`, by what it says of
+ * itself: KSV_ERROR_CORRUPT otherwise. */
+ksv_status segment_check_table_identity(
+    const segment_place *place, const catalog_segment *segment,
+    const ksv_hasher *hasher, unsigned hash_bits, const uint8_t id[16],
+    uint64_t file_bytes, uint64_t entries, ksv_error *error);
+
 /* Names the sidecar with that number and ending in an error that a filter or
  * table gave, and says how to repair it. */
 void segment_error(const segment_place *place, uint64_t id, const char *ending,
                    ksv_error *error);
+/* The same of a table. */
+void segment_table_error(const segment_place *place, uint64_t id,
+                         ksv_error *error);
+
+/* How the names of tables end in an index. */
+const char *segment_table_ending(const segment_place *place);
 
 /* The id that the sidecar with that number and ending carries: derived from the
  * index and the number, so that foreign ones are told apart. */

@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* The living entries of several segments as one ascending stream: a binary heap
- * over one iterator a table. */
+ * over one walk a table. */
 #include "segment/segment_merge.h"
 
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "table/table_iterator.h"
+#include "segment/organisation.h"
 
 /* Pages of 4 KiB that are in memory of all tables together, unless there are
  * more tables than that, and of one. */
 #define MERGE_PAGES 4096
 #define INPUT_MOST_PAGES 32
 
-/* An entry of an input; those with equal hashes are in order of their payload
- * in the space of all. */
+/* An entry of an input, with its payload in the space of all. */
 typedef struct heap_entry {
-    uint64_t hash;
-    uint64_t payload;
+    table_entry entry;
     size_t input;
 } heap_entry;
 
 typedef struct merge_input {
     segment_table table;
-    ksv_table_iterator *iterator;
+    table_walk *walk;
 } merge_input;
 
 struct segment_merge {
@@ -35,13 +33,31 @@ struct segment_merge {
     merge_input *inputs;
     heap_entry *heap; /* the smallest entry at 0 */
     size_t heap_size;
+    bool is_given;    /* the first of the heap was given out */
     uint64_t entries; /* given out */
 };
 
-static bool comes_before(const heap_entry *a, const heap_entry *b)
+static int compare_keys(const table_entry *a, const table_entry *b)
 {
-    if (a->hash != b->hash)
+    size_t both = a->key_bytes < b->key_bytes ? a->key_bytes : b->key_bytes;
+    int order = both > 0 ? memcmp(a->key, b->key, both) : 0;
+    if (order != 0)
+        return order;
+    return (a->key_bytes > b->key_bytes) - (a->key_bytes < b->key_bytes);
+}
+
+/* Without keys by hashes. */
+static bool comes_before(const heap_entry *left, const heap_entry *right)
+{
+    const table_entry *a = &left->entry;
+    const table_entry *b = &right->entry;
+    if (a->key != NULL) {
+        int order = compare_keys(a, b);
+        if (order != 0)
+            return order < 0;
+    } else if (a->hash != b->hash) {
         return a->hash < b->hash;
+    }
     return a->payload < b->payload;
 }
 
@@ -68,22 +84,22 @@ static ksv_status corrupt(segment_merge *m, size_t i, const char *text,
 {
     error_set(error, KSV_ERROR_CORRUPT, NULL, "index file is damaged: %s",
               text);
-    segment_error(&m->place, m->segments[i]->id, CATALOG_TABLE_ENDING, error);
+    segment_table_error(&m->place, m->segments[i]->id, error);
     return KSV_ERROR_CORRUPT;
 }
 
 /* Reads the next living entry of input `i` into `entry`. */
-static ksv_status pull(segment_merge *m, size_t i, heap_entry *entry, bool *end,
+static ksv_status pull(segment_merge *m, size_t i, heap_entry *to, bool *end,
                        ksv_error *error)
 {
+    table_walk *walk = m->inputs[i].walk;
+    table_entry *entry = &to->entry;
     uint64_t span = part_map_span(&m->space.inputs[i].map);
-    entry->input = i;
+    to->input = i;
     for (;;) {
-        ksv_status status = ksv_table_iterator_next(
-            m->inputs[i].iterator, &entry->hash, &entry->payload, end, error);
+        ksv_status status = walk->next(walk, entry, end, error);
         if (status != KSV_OK)
-            segment_error(&m->place, m->segments[i]->id, CATALOG_TABLE_ENDING,
-                          error);
+            segment_table_error(&m->place, m->segments[i]->id, error);
         if (status != KSV_OK || *end)
             return status;
         if (entry->payload >= span)
@@ -104,8 +120,8 @@ static ksv_status start(segment_merge *m, ksv_error *error)
         merge_input *input = &m->inputs[i];
         KSV_TRY(segment_open_table(&m->place, m->segments[i], &input->table,
                                    error));
-        KSV_TRY(table_iterator_open(input->table.table, pages, &input->iterator,
-                                    error));
+        KSV_TRY(input->table.organisation->walk(&input->table, pages,
+                                                &input->walk, error));
         bool end;
         KSV_TRY(pull(m, i, &m->heap[m->heap_size], &end, error));
         m->heap_size += !end;
@@ -162,21 +178,32 @@ static ksv_status finish(const segment_merge *merge, ksv_error *error)
     return KSV_ERROR_CORRUPT;
 }
 
-ksv_status segment_merge_next(segment_merge *merge, merge_entry *entry,
-                              bool *end, ksv_error *error)
+/* Moves on from the entry that was given out, whose key had to stay until now.
+ */
+static ksv_status advance(segment_merge *merge, ksv_error *error)
 {
-    *end = merge->heap_size == 0;
-    if (*end)
-        return finish(merge, error);
     heap_entry *first = &merge->heap[0];
-    *entry = (merge_entry){first->hash, first->payload};
-    merge->entries++;
     bool input_end;
+    merge->is_given = false;
     KSV_TRY(pull(merge, first->input, first, &input_end, error));
     if (input_end)
         merge->heap[0] = merge->heap[--merge->heap_size];
     if (merge->heap_size > 0)
         sift_down(merge, 0);
+    return KSV_OK;
+}
+
+ksv_status segment_merge_next(segment_merge *merge, table_entry *entry,
+                              bool *end, ksv_error *error)
+{
+    if (merge->is_given)
+        KSV_TRY(advance(merge, error));
+    *end = merge->heap_size == 0;
+    if (*end)
+        return finish(merge, error);
+    *entry = merge->heap[0].entry;
+    merge->is_given = true;
+    merge->entries++;
     return KSV_OK;
 }
 
@@ -186,7 +213,8 @@ void segment_merge_close(segment_merge *merge)
         return;
     const ksv_allocator *a = merge->place.allocator;
     for (size_t i = 0; merge->inputs != NULL && i < merge->count; i++) {
-        ksv_table_iterator_close(merge->inputs[i].iterator);
+        if (merge->inputs[i].walk != NULL)
+            merge->inputs[i].walk->close(merge->inputs[i].walk);
         segment_close_table(&merge->inputs[i].table);
     }
     memory_free(a, merge->inputs, merge->count * sizeof *merge->inputs);

@@ -10,10 +10,7 @@
 #include "segment/merge_space.h"
 #include "segment/segment.h"
 
-typedef struct merge_entry {
-    uint64_t hash;
-    uint64_t payload; /* in the space of the merge */
-} merge_entry;
+struct table_entry; /* of segment/organisation.h */
 
 /* One thread at a time. */
 typedef struct segment_merge segment_merge;
@@ -27,9 +24,11 @@ ksv_status segment_merge_open(const segment_place *place,
 /* The living parts of all segments. */
 const merge_space *segment_merge_space(const segment_merge *merge);
 
-/* The next entry by (hash, payload), or `*end`. The tables are checked on the
- * way: KSV_ERROR_CORRUPT names the one that is damaged. */
-ksv_status segment_merge_next(segment_merge *merge, merge_entry *entry,
+/* The next entry in the order of the organisation, then of the payloads, which
+ * are those of the space of the merge; or `*end`. What its key points to is
+ * valid until the next call. The tables are checked on the way:
+ * KSV_ERROR_CORRUPT names the one that is damaged. */
+ksv_status segment_merge_next(segment_merge *merge, struct table_entry *entry,
                               bool *end, ksv_error *error);
 void segment_merge_close(segment_merge *merge);
 

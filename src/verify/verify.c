@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "catalog/catalog.h"
 #include "segment/data_identity.h"
+#include "segment/organisation.h"
 #include "segment/segment_check.h"
 #include "verify/data_check.h"
 
@@ -197,6 +198,7 @@ static ksv_status report_progress(verify_run *run, ksv_error *error)
 static ksv_status check_all(verify_run *run, ksv_error *error)
 {
     const catalog_parameters *p = &run->state.parameters;
+    KSV_TRY(organisation_require(p, run->directory, error));
     KSV_TRY(scan_spec_decode(p->format, p->format_bytes, &run->allocator,
                              &run->spec, error));
     run->place = (segment_place){.fs = run->fs,
