@@ -14,10 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dedup/dedup_private.h"
 #include "harness.h"
 
 #define DAY_MS INT64_C(86400000)
-enum { BATCH = 1024, ID_BYTES = 16, REPEAT_ONE_IN = 20 };
+enum { BATCH = 1024, ID_BYTES = 16, REPEAT_ONE_IN = 20, LOOK_EACH = 1024 };
 
 typedef struct id_stream {
     uint64_t ids;   /* in a day */
@@ -25,6 +26,7 @@ typedef struct id_stream {
     uint64_t fresh; /* of them, the first of their kind */
     char bytes[BATCH * ID_BYTES];
     ksv_dedup_key keys[BATCH];
+    uint64_t numbers[BATCH];
     bool is_repeat[BATCH];
 } id_stream;
 
@@ -52,7 +54,8 @@ static void next_batch(id_stream *s)
         char *id = s->bytes + i * ID_BYTES;
         int64_t time_ms =
             (int64_t)((double)s->count * (double)DAY_MS / (double)s->ids);
-        write_id(next_number(s, &s->is_repeat[i]), id);
+        s->numbers[i] = next_number(s, &s->is_repeat[i]);
+        write_id(s->numbers[i], id);
         s->keys[i] = (ksv_dedup_key){id, ID_BYTES, time_ms};
     }
 }
@@ -92,6 +95,78 @@ static void print(const char *way, const char *what, double value,
     bench_print(name, value, unit);
 }
 
+/* What a stream came to: which ids were passed is known by how it is made. */
+typedef struct stream_check {
+    uint64_t passed_twice;
+    uint64_t *dropped; /* numbers of ids dropped at first, ascending */
+    size_t dropped_count;
+    size_t dropped_capacity;
+    double expected_drops;
+    uint64_t fresh_seen; /* ids that those were expected of */
+    uint64_t most_disk_bytes;
+} stream_check;
+
+static void note_dropped(stream_check *check, uint64_t number)
+{
+    if (check->dropped_count == check->dropped_capacity) {
+        check->dropped_capacity = 2 * check->dropped_capacity + 1024;
+        check->dropped = realloc(check->dropped, check->dropped_capacity *
+                                                     sizeof *check->dropped);
+        if (check->dropped == NULL)
+            bench_fail("memory");
+    }
+    check->dropped[check->dropped_count++] = number;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* An id that was dropped at first may be passed when it comes again. */
+static void check_batch(stream_check *check, const id_stream *s,
+                        const bool *fresh)
+{
+    for (size_t i = 0; i < BATCH; i++) {
+        if (!s->is_repeat[i] && !fresh[i])
+            note_dropped(check, s->numbers[i]);
+        else if (s->is_repeat[i] && fresh[i])
+            check->passed_twice +=
+                bsearch(&s->numbers[i], check->dropped, check->dropped_count,
+                        sizeof *check->dropped, compare_numbers) == NULL;
+    }
+}
+
+/* The rate of false positives to expect of the filters as they are now. */
+static double rate_now(const ksv_dedup *dedup)
+{
+    double passes = 1;
+    ksv_filter_plan plan;
+    uint64_t keys;
+    if (dedup->filters == NULL)
+        return 0;
+    generations_shape(dedup->filters, &plan, &keys);
+    for (size_t i = 0; i < generations_count(dedup->filters); i++)
+        passes *= 1 - ksv_filter_expected_fpr(
+                          plan.blocks, plan.hash_functions,
+                          generations_get(dedup->filters, i)->keys, 64);
+    return 1 - passes;
+}
+
+static void look(stream_check *check, const ksv_dedup *dedup,
+                 const id_stream *s)
+{
+    ksv_dedup_info info;
+    ksv_dedup_get_info(dedup, &info);
+    if (info.disk_bytes > check->most_disk_bytes)
+        check->most_disk_bytes = info.disk_bytes;
+    check->expected_drops +=
+        rate_now(dedup) * (double)(s->fresh - check->fresh_seen);
+    check->fresh_seen = s->fresh;
+}
+
 static void print_way(const char *way, const ksv_dedup_info *info, two_times ns,
                       uint64_t total)
 {
@@ -117,8 +192,7 @@ static void measure(const char *way, const ksv_dedup_options *options,
     ksv_dedup_info info;
     ksv_error error;
     bool fresh[BATCH];
-    uint64_t passed_twice = 0;
-    uint64_t dropped = 0;
+    stream_check check = {.passed_twice = 0};
     two_times making = run_ids(s, total);
     two_times start = times_now();
     *s = (id_stream){.ids = s->ids};
@@ -127,17 +201,26 @@ static void measure(const char *way, const ksv_dedup_options *options,
         next_batch(s);
         bench_check(ksv_dedup_offer_batch(dedup, s->keys, BATCH, fresh, &error),
                     &error);
-        for (size_t i = 0; i < BATCH; i++) {
-            passed_twice += s->is_repeat[i] && fresh[i];
-            dropped += !s->is_repeat[i] && !fresh[i];
-        }
+        check_batch(&check, s, fresh);
+        if (s->count / BATCH % LOOK_EACH == 0)
+            look(&check, dedup, s);
     }
     two_times ns = less(less(times_now(), start), making);
     ksv_dedup_get_info(dedup, &info);
     print_way(way, &info, ns, s->count);
-    print(way, "passed_twice", (double)passed_twice, "ids");
-    print(way, "dropped_wrongly", 100.0 * (double)dropped / (double)s->fresh,
-          "%");
+    look(&check, dedup, s);
+    print(way, "ids", (double)s->count, "ids");
+    print(way, "making_ids", making.processor / (double)s->count, "ns/id");
+    print(way, "passed_twice", (double)check.passed_twice, "ids");
+    print(way, "dropped_ids", (double)check.dropped_count, "ids");
+    print(way, "dropped_wrongly",
+          100.0 * (double)check.dropped_count / (double)s->fresh, "%");
+    if (options->approximate)
+        print(way, "dropped_predicted",
+              100.0 * check.expected_drops / (double)s->fresh, "%");
+    else
+        print(way, "most_disk", (double)check.most_disk_bytes, "bytes");
+    free(check.dropped);
     ksv_dedup_close(dedup);
 }
 
@@ -224,36 +307,40 @@ static void run_peers(id_stream *s, uint64_t total, const char *directory,
     remove(path);
 }
 
+static void run_stream(const char *way, id_stream *s, const char *directory)
+{
+    ksv_dedup_options options;
+    uint64_t total = s->ids + s->ids / 8;
+    ksv_dedup_options_init(&options);
+    options.window_ms = DAY_MS;
+    options.approximate = strcmp(way, "approximate") == 0;
+    if (options.approximate) {
+        options.expected_keys = s->ids;
+        options.fpr = 0.001;
+    } else {
+        options.memory_bytes = s->ids * 2000 / 864; /* 2 GB at full size */
+        options.spill_directory = directory;
+    }
+    bench_print("dedup_ids_a_day", (double)s->ids, "ids");
+    measure(way, &options, s, total);
+}
+
 int main(int argc, char **argv)
 {
     static id_stream s;
-    if (argc < 2) {
-        fprintf(stderr,
-                "usage: bench_dedup IDS [PEER_IDS [DIRECTORY [KEYSIEVE]]]\n");
+    const char *way = argc > 1 ? argv[1] : "";
+    bool is_stream =
+        strcmp(way, "approximate") == 0 || strcmp(way, "exact") == 0;
+    s.ids = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
+    if (s.ids == 0 || (!is_stream && strcmp(way, "peers") != 0)) {
+        fprintf(stderr, "usage: bench_dedup approximate|exact IDS [DIRECTORY]\n"
+                        "       bench_dedup peers IDS DIRECTORY [KEYSIEVE]\n");
         return 2;
     }
-    s.ids = strtoull(argv[1], NULL, 10);
-    uint64_t peer_ids = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
     const char *directory = argc > 3 ? argv[3] : "/tmp";
-    uint64_t ids = s.ids;
-    uint64_t total = ids + ids / 8;
-    ksv_dedup_options options;
-    if (ids == 0)
-        bench_fail("no ids");
-    bench_print("dedup_ids_a_day", (double)ids, "ids");
-    /* One in REPEAT_ONE_IN is no key of its own. */
-    ksv_dedup_options_init(&options);
-    options.approximate = true;
-    options.expected_keys = ids;
-    options.fpr = 0.001;
-    options.window_ms = DAY_MS;
-    measure("approximate", &options, &s, total);
-    ksv_dedup_options_init(&options);
-    options.window_ms = DAY_MS;
-    options.memory_bytes = ids * 2000 / 864; /* 2 GB at full size */
-    options.spill_directory = directory;
-    measure("exact", &options, &s, total);
-    if (peer_ids > 0)
-        run_peers(&s, peer_ids, directory, argc > 4 ? argv[4] : NULL);
+    if (is_stream)
+        run_stream(way, &s, directory);
+    else
+        run_peers(&s, s.ids, directory, argc > 4 ? argv[4] : NULL);
     return 0;
 }

@@ -9,6 +9,7 @@
 #include "catalog/sidecar_set.h"
 #include "io/atomic_file.h"
 #include "io/file.h"
+#include "io/named_lock.h"
 
 /* How often a lock file that its holder removes at the end is taken anew. */
 #define LOCK_TRIES 100
@@ -66,17 +67,6 @@ static ksv_status make_directory(catalog_hold *hold, ksv_error *error)
     return KSV_OK;
 }
 
-/* A lock counts when its file still has its name: the holder before may have
- * removed it after it was opened here. */
-static bool lock_has_its_name(const catalog_hold *hold, const char *path)
-{
-    ksv_file_info locked;
-    ksv_file_info named;
-    return hold->lock->ops->info(hold->lock, &locked, NULL) == KSV_OK &&
-           hold->fs->info(hold->fs->ctx, path, &named, NULL) == KSV_OK &&
-           locked.inode == named.inode && locked.device == named.device;
-}
-
 static ksv_status try_lock(catalog_hold *hold, const char *path, bool *again,
                            ksv_error *error)
 {
@@ -86,14 +76,12 @@ static ksv_status try_lock(catalog_hold *hold, const char *path, bool *again,
     *again = false;
     KSV_TRY(make_directory(hold, error));
     bool made = fs->info(fs->ctx, path, &info, NULL) != KSV_OK;
-    ksv_status status = fs->lock(fs->ctx, path, &hold->lock, &problem);
-    if (status == KSV_OK && lock_has_its_name(hold, path)) {
+    ksv_status status = named_lock_try(fs, path, &hold->lock, &problem);
+    if (hold->lock != NULL) {
         hold->made_lock = made;
         return KSV_OK;
     }
     *again = status == KSV_OK || file_error_is_missing(&problem);
-    file_close_quietly(hold->lock);
-    hold->lock = NULL;
     if (status == KSV_ERROR_BUSY || *again)
         return error_set(error, KSV_ERROR_BUSY, hold->directory,
                          "another build is running");

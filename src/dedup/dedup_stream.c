@@ -16,7 +16,8 @@ typedef struct stream_run {
     ksv_dedup *dedup;
     const ksv_dedup_stream *stream;
     ksv_dedup_report *report;
-    const char *name; /* of the input that is read */
+    const ksv_dedup_input *input; /* the one that is read */
+    const char *name;             /* of it */
     bool is_first_input;
     bool saw_head;         /* of that input */
     bool has_header;       /* some input had one: */
@@ -72,6 +73,26 @@ static ksv_status checkpoint_if_due(stream_run *run, ksv_error *error)
         is_due =
             clock_monotonic_ns() - run->saved_ns >= s->checkpoint_ms * NS_A_MS;
     return is_due ? checkpoint(run, error) : KSV_OK;
+}
+
+static ksv_status check_goes_on(const stream_run *run, ksv_error *error)
+{
+    const ksv_dedup_stream *s = run->stream;
+    if (s->goes_on != NULL && !s->goes_on(s->ctx))
+        return error_set(error, KSV_ERROR_CANCELLED, NULL, "was stopped");
+    return KSV_OK;
+}
+
+/* Reads a source. A record or a compressed block may take long to come, and
+ * what was passed before does not wait for it to be acknowledged. */
+static ksv_status read_source(void *ctx, void *buffer, size_t size_bytes,
+                              size_t *got_bytes, bool *at_end, ksv_error *error)
+{
+    stream_run *run = ctx;
+    KSV_TRY(run->input->read(run->input->ctx, buffer, size_bytes, got_bytes,
+                             at_end, error));
+    KSV_TRY(checkpoint_if_due(run, error));
+    return check_goes_on(run, error);
 }
 
 static ksv_status take_header(stream_run *run, const record_stream_head *head,
@@ -203,7 +224,6 @@ static ksv_status take_records(stream_run *run, const stream_record *records,
 static ksv_status read_records(stream_run *run, record_stream *records,
                                ksv_error *error)
 {
-    const ksv_dedup_stream *s = run->stream;
     for (bool at_end = false; !at_end;) {
         const stream_record *batch;
         size_t count;
@@ -211,8 +231,7 @@ static ksv_status read_records(stream_run *run, record_stream *records,
         KSV_TRY(take_head(run, records, error));
         KSV_TRY(take_records(run, batch, count, error));
         KSV_TRY(checkpoint_if_due(run, error));
-        if (s->goes_on != NULL && !s->goes_on(s->ctx))
-            return error_set(error, KSV_ERROR_CANCELLED, NULL, "was stopped");
+        KSV_TRY(check_goes_on(run, error));
     }
     return KSV_OK;
 }
@@ -267,12 +286,12 @@ static ksv_status read_input(stream_run *run, const ksv_dedup_input *input,
 {
     datafile_stream *content;
     const ksv_dedup *d = run->dedup;
+    run->input = input;
     run->name = input->name;
     run->saw_head = false;
     if (input->read != NULL)
-        KSV_TRY(datafile_stream_open_source(input->read, input->ctx,
-                                            input->name, &d->allocator,
-                                            &content, error));
+        KSV_TRY(datafile_stream_open_source(read_source, run, input->name,
+                                            &d->allocator, &content, error));
     else
         KSV_TRY(datafile_stream_open(d->fs, input->name, &d->allocator,
                                      &content, error));

@@ -37,9 +37,9 @@ ksv_status exact_keys_open(const run_set_options *options, exact_keys **out,
     e->window_ms = options->window_ms;
     /* The rest is for what reads and writes records. */
     run_set_options runs = *options;
-    runs.memory_bytes = options->memory_bytes / 2;
+    runs.memory_bytes = options->memory_bytes / 4 * 3;
     ksv_status status =
-        recent_keys_open(options->memory_bytes / 4, &a, &e->recent, error);
+        recent_keys_open(options->memory_bytes / 16 * 3, &a, &e->recent, error);
     if (status == KSV_OK)
         status = run_set_open(&runs, &e->runs, error);
     if (status != KSV_OK) {
@@ -132,7 +132,7 @@ static ksv_status add_after_flush(exact_keys *e, const offered_key *key,
 {
     KSV_TRY(exact_keys_flush(e, key->time_ms, error));
     KSV_TRY(recent_keys_add(e->recent, key->hash, key->key, key->key_bytes,
-                            entry, error));
+                            key->time_ms, entry, error));
     return *entry != NULL ? KSV_OK : error_set_memory(error);
 }
 
@@ -143,12 +143,11 @@ static ksv_status add_pending(exact_keys *e, const offered_key *keys,
     const offered_key *key = &keys[index];
     recent_key *entry;
     KSV_TRY(recent_keys_add(e->recent, key->hash, key->key, key->key_bytes,
-                            &entry, error));
+                            key->time_ms, &entry, error));
     if (entry == NULL) {
         KSV_TRY(resolve(e, keys, fresh, error));
         KSV_TRY(add_after_flush(e, key, &entry, error));
     }
-    entry->time_ms = key->time_ms;
     entry->is_pending = true;
     e->pending[e->pending_count++] = (waiting_key){index, entry};
     return KSV_OK;
@@ -180,10 +179,10 @@ ksv_status exact_keys_note(exact_keys *e, const offered_key *key,
         recent_keys_find(e->recent, key->hash, key->key, key->key_bytes);
     if (entry == NULL)
         KSV_TRY(recent_keys_add(e->recent, key->hash, key->key, key->key_bytes,
-                                &entry, error));
+                                key->time_ms, &entry, error));
     if (entry == NULL)
         KSV_TRY(add_after_flush(e, key, &entry, error));
-    if (entry->time_ms < key->time_ms || entry->time_ms == 0)
+    if (entry->time_ms < key->time_ms)
         entry->time_ms = key->time_ms;
     entry->on_disk = false;
     return KSV_OK;

@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/prefetch.h"
+#include "io/large_pages.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define SLOT_BITS_MIN 10
@@ -16,13 +18,12 @@
 /* A slot is free, or has bits 63..32 of the hash and a reference + 1. */
 #define FREE_SLOT UINT64_MAX
 
-#if defined(__GNUC__)
-#define PREFETCH(address) __builtin_prefetch(address)
-#else
-#define PREFETCH(address) ((void)(address))
-#endif
-
-enum { UNIT_BYTES = 8, UNITS_A_CHUNK_BITS = 17, VISIT_AHEAD = 16 };
+enum {
+    UNIT_BYTES = 8,
+    UNITS_A_CHUNK_BITS = 17,
+    VISIT_AHEAD = 24,
+    SHORT_KEY_BYTES = 16
+};
 
 typedef struct key_chunk {
     uint8_t *data;
@@ -36,6 +37,7 @@ struct recent_keys {
     uint64_t *slots;
     unsigned slot_bits;
     uint64_t count;
+    int64_t earliest_ms;
     key_chunk *chunks;
     size_t chunk_count;
     size_t chunk_capacity;
@@ -77,6 +79,7 @@ static ksv_status make_slots(recent_keys *k, unsigned slot_bits,
     *slots = memory_alloc(&k->allocator, (size_t)slot_bytes(slot_bits));
     if (*slots == NULL)
         return error_set_memory(error);
+    large_pages_ask(*slots, (size_t)slot_bytes(slot_bits));
     memset(*slots, 0xff, (size_t)slot_bytes(slot_bits));
     return KSV_OK;
 }
@@ -93,6 +96,7 @@ ksv_status recent_keys_open(uint64_t memory_bytes,
     k->allocator = a;
     k->limit_bytes = memory_bytes;
     k->slot_bits = SLOT_BITS_MIN;
+    k->earliest_ms = INT64_MAX;
     ksv_status status = make_slots(k, SLOT_BITS_MIN, &k->slots, error);
     if (status != KSV_OK) {
         recent_keys_close(k);
@@ -125,7 +129,7 @@ void recent_keys_close(recent_keys *k)
 
 void recent_keys_prefetch(const recent_keys *k, uint64_t hash)
 {
-    PREFETCH(&k->slots[home_of(k, hash)]);
+    MEMORY_PREFETCH(&k->slots[home_of(k, hash)]);
 }
 
 static bool is_key(const recent_key *entry, uint64_t hash, const void *key,
@@ -246,8 +250,8 @@ static bool is_crowded(const recent_keys *k)
 }
 
 ksv_status recent_keys_add(recent_keys *k, uint64_t hash, const void *key,
-                           size_t key_bytes, recent_key **added,
-                           ksv_error *error)
+                           size_t key_bytes, int64_t time_ms,
+                           recent_key **added, ksv_error *error)
 {
     *added = NULL;
     bool has_room = true;
@@ -269,10 +273,13 @@ ksv_status recent_keys_add(recent_keys *k, uint64_t hash, const void *key,
     if (slot == FREE_SLOT || !place(k, slot))
         return KSV_OK;
     recent_key *entry = key_at(k, slot);
-    *entry = (recent_key){.hash = hash, .key_bytes = key_bytes};
+    *entry =
+        (recent_key){.hash = hash, .time_ms = time_ms, .key_bytes = key_bytes};
     memcpy(entry->key, key, key_bytes);
     k->used += bytes;
     k->count++;
+    if (time_ms < k->earliest_ms)
+        k->earliest_ms = time_ms;
     *added = entry;
     return KSV_OK;
 }
@@ -280,6 +287,11 @@ ksv_status recent_keys_add(recent_keys *k, uint64_t hash, const void *key,
 uint64_t recent_keys_count(const recent_keys *k)
 {
     return k->count;
+}
+
+int64_t recent_keys_earliest_ms(const recent_keys *k)
+{
+    return k->earliest_ms;
 }
 
 uint64_t recent_keys_memory_bytes(const recent_keys *k)
@@ -310,6 +322,13 @@ static ksv_status visit_run(recent_keys *k, size_t first, size_t count,
     return KSV_OK;
 }
 
+/* The entry of a short key lies in one cache line or in two. */
+static void prefetch_key(const recent_key *entry)
+{
+    MEMORY_PREFETCH(entry);
+    MEMORY_PREFETCH(entry->key + SHORT_KEY_BYTES - 1);
+}
+
 ksv_status recent_keys_visit(recent_keys *k, recent_keys_fn visit, void *ctx,
                              ksv_error *error)
 {
@@ -317,7 +336,7 @@ ksv_status recent_keys_visit(recent_keys *k, recent_keys_fn visit, void *ctx,
     size_t run = 0;
     for (size_t i = 0; i < last; i++) {
         if (i + VISIT_AHEAD < last && k->slots[i + VISIT_AHEAD] != FREE_SLOT)
-            PREFETCH(key_at(k, k->slots[i + VISIT_AHEAD]));
+            prefetch_key(key_at(k, k->slots[i + VISIT_AHEAD]));
         if (k->slots[i] != FREE_SLOT) {
             run++;
             continue;
@@ -337,6 +356,7 @@ void recent_keys_clear(recent_keys *k)
         keep++;
     free_chunks(k, keep);
     k->count = 0;
+    k->earliest_ms = INT64_MAX;
     k->current = 0;
     k->used = 0;
 }

@@ -39,13 +39,15 @@ void recent_keys_prefetch(const recent_keys *keys, uint64_t hash);
 recent_key *recent_keys_find(const recent_keys *keys, uint64_t hash,
                              const void *key, size_t key_bytes);
 
-/* Adds a key that is not there. `*added` NULL: there is no room until the table
- * is cleared; an empty one takes every key. */
+/* Adds a key that is not there, passed at `time_ms`. `*added` NULL: there is no
+ * room until the table is cleared; an empty one takes every key. */
 ksv_status recent_keys_add(recent_keys *keys, uint64_t hash, const void *key,
-                           size_t key_bytes, recent_key **added,
-                           ksv_error *error);
+                           size_t key_bytes, int64_t time_ms,
+                           recent_key **added, ksv_error *error);
 
 uint64_t recent_keys_count(const recent_keys *keys);
+/* The earliest time that a key was added with; INT64_MAX when there is none. */
+int64_t recent_keys_earliest_ms(const recent_keys *keys);
 uint64_t recent_keys_memory_bytes(const recent_keys *keys);
 
 /* All keys in ascending order of hashes. */

@@ -96,8 +96,7 @@ static ksv_status open_run(key_run *run, const ksv_file_system *fs,
 {
     KSV_TRY(fs->open_read(fs->ctx, path, &run->file, error));
     KSV_TRY(read_ends(run, error));
-    if (run->info.hasher.kind != hasher->kind ||
-        memcmp(run->info.hasher.key, hasher->key, sizeof hasher->key) != 0)
+    if (!hash_same_hasher(&run->info.hasher, hasher))
         return error_set(error, KSV_ERROR_CORRUPT, NULL,
                          "belongs to another state");
     return read_tail(run, error);
@@ -207,6 +206,7 @@ static ksv_status search_page(run_page_reader *r, uint64_t number,
     for (;;) {
         run_entry entry;
         bool any;
+        run_page_walk_skip(&walk, query->hash);
         KSV_TRY(run_page_walk_next(&walk, &entry, &any, error));
         if (!any)
             return KSV_OK;

@@ -19,7 +19,7 @@ struct run_cursor {
     run_entry entry;
     byte_buffer long_key;
     uint64_t last_hash;
-    uint64_t given; /* entries */
+    uint64_t begun; /* entries of the pages so far */
 };
 
 ksv_status run_cursor_open(const key_run *run, size_t buffer_bytes,
@@ -114,7 +114,7 @@ static ksv_status at_end(const run_cursor *c, const run_entry **entry,
                          ksv_error *error)
 {
     *entry = NULL;
-    if (c->given != c->run->info.entries)
+    if (c->begun != c->run->info.entries)
         return wrong(c, "keys are missing", error);
     return KSV_OK;
 }
@@ -133,6 +133,7 @@ ksv_status run_cursor_next(run_cursor *c, const run_entry **entry,
         KSV_TRY(take_page(c, &head, &page, error));
         if (head.kind == RUN_PAGE_REST)
             return wrong(c, "a page of keys is out of place", error);
+        c->begun += head.count;
         run_page_walk_begin(&c->walk, &c->run->info, &head, page);
         KSV_TRY(run_page_walk_next(&c->walk, &c->entry, &any, error));
     }
@@ -140,7 +141,6 @@ ksv_status run_cursor_next(run_cursor *c, const run_entry **entry,
     if (c->entry.hash < c->last_hash)
         return wrong(c, "keys are out of order", error);
     c->last_hash = c->entry.hash;
-    c->given++;
     *entry = &c->entry;
     return KSV_OK;
 }

@@ -244,6 +244,39 @@ void run_page_walk_begin(run_page_walk *walk, const run_info *info,
     };
 }
 
+/* The next entry of a page of keys if the length of its key is one byte and it
+ * is whole; NULL otherwise. */
+static const uint8_t *pass_short(const uint8_t *entry, const uint8_t *end)
+{
+    if (end - entry <= RUN_ENTRY_HEAD_MAX)
+        return NULL;
+    const uint8_t *p = entry + 8;
+    const uint8_t *last = p + 9;
+    while (*p >= 0x80 && p < last)
+        p++;
+    size_t key_bytes = *++p;
+    p++;
+    bool is_good =
+        key_bytes < 0x80 && p[-2] < 0x80 && key_bytes <= (size_t)(end - p);
+    return is_good ? p + key_bytes : NULL;
+}
+
+void run_page_walk_skip(run_page_walk *walk, uint64_t hash)
+{
+    const uint8_t *next = walk->next;
+    uint32_t left = walk->kind == RUN_PAGE_KEYS ? walk->left : 0;
+    uint32_t before = left;
+    while (left > 0 && walk->end - next >= 8 && load_u64(next) < hash) {
+        const uint8_t *after = pass_short(next, walk->end);
+        if (after == NULL)
+            break;
+        next = after;
+        left--;
+    }
+    walk->next = next;
+    walk->left -= before - left;
+}
+
 static ksv_status bad_entry(const run_page_walk *walk, ksv_error *error)
 {
     return corrupt_at(

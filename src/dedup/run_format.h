@@ -104,6 +104,8 @@ typedef struct run_page_walk {
 
 void run_page_walk_begin(run_page_walk *walk, const run_info *info,
                          const run_page_head *head, const uint8_t *page);
+/* Passes over short entries whose hashes are lower, as far as that is easy. */
+void run_page_walk_skip(run_page_walk *walk, uint64_t hash);
 /* `*any` false: there are no more. */
 ksv_status run_page_walk_next(run_page_walk *walk, run_entry *entry, bool *any,
                               ksv_error *error);

@@ -5,7 +5,13 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define CURSOR_BYTES ((size_t)128 << 10)
+#define CURSOR_BYTES ((size_t)32 << 10)
+
+/* Memory of filters is shared out for so many times the keys that there are:
+ * when it is not known how many will come; at most; at least. */
+#define GROWTH_EXPECTED 1.5
+#define GROWTH_AT_MOST 8.0
+#define RESERVE 1.125
 
 void run_source_init_keys(run_source *source, const ksv_allocator *allocator,
                           int64_t forgotten_ms, recent_keys *keys)
@@ -34,6 +40,15 @@ ksv_status run_source_add_run(run_source *source, key_run *run,
     return KSV_OK;
 }
 
+bool run_source_has_run(const run_source *source, const key_run *run)
+{
+    for (size_t i = 0; i < source->run_count; i++) {
+        if (source->runs[i] == run)
+            return true;
+    }
+    return false;
+}
+
 void run_source_release(run_source *source)
 {
     memory_free(source->allocator, source->runs,
@@ -45,28 +60,22 @@ typedef struct run_outlook {
     uint64_t entries;
     uint64_t bytes;
     int64_t base_time_ms;
+    int64_t newest_time_ms;
     uint32_t level;
 } run_outlook;
 
-static ksv_status find_base_time(void *ctx, const recent_key *key,
-                                 ksv_error *error)
-{
-    int64_t *base = ctx;
-    (void)error;
-    if (key->time_ms < *base)
-        *base = key->time_ms;
-    return KSV_OK;
-}
-
 static run_outlook look_at_runs(const run_source *source)
 {
-    run_outlook outlook = {.base_time_ms = INT64_MAX};
+    run_outlook outlook = {.base_time_ms = INT64_MAX,
+                           .newest_time_ms = INT64_MIN};
     for (size_t i = 0; i < source->run_count; i++) {
         const run_info *info = &source->runs[i]->info;
         outlook.entries += info->entries;
         outlook.bytes += info->pages * info->page_bytes;
         if (info->base_time_ms < outlook.base_time_ms)
             outlook.base_time_ms = info->base_time_ms;
+        if (info->newest_time_ms > outlook.newest_time_ms)
+            outlook.newest_time_ms = info->newest_time_ms;
         if (info->level >= outlook.level)
             outlook.level = info->level + 1;
     }
@@ -74,36 +83,63 @@ static run_outlook look_at_runs(const run_source *source)
 }
 
 /* Times are stored as what they are after the earliest one. */
-static ksv_status look_at_keys(const run_source *source, run_outlook *outlook,
-                               ksv_error *error)
+static run_outlook look_at_keys(const run_source *source, int64_t now_ms)
 {
-    *outlook = (run_outlook){
+    return (run_outlook){
         .entries = recent_keys_count(source->keys),
         .bytes = recent_keys_memory_bytes(source->keys),
-        .base_time_ms = INT64_MAX,
+        .base_time_ms = recent_keys_earliest_ms(source->keys),
+        .newest_time_ms = now_ms,
     };
-    if (source->forgotten_ms == INT64_MIN)
-        return KSV_OK; /* without a window all times are 0 */
-    return recent_keys_visit(source->keys, find_base_time,
-                             &outlook->base_time_ms, error);
 }
 
-/* The lowest rate that there is memory for: small runs, of which there are
- * many, get a lower one than large ones. None is left when even the highest
- * takes too much: then every key is looked for on disk. */
+/* Keys that all runs will have between them, as far as can be told: as many as
+ * come within the time that they are kept if they go on to come as these did,
+ * but not many times what there are. */
+static double keys_to_come(const run_plan *plan, const run_outlook *outlook)
+{
+    double now = (double)plan->other_entries + (double)outlook->entries;
+    double span =
+        (double)outlook->newest_time_ms - (double)outlook->base_time_ms + 1;
+    if (plan->kept_ms <= 0)
+        return now * GROWTH_EXPECTED;
+    double keys = span > 0
+                      ? (double)outlook->entries / span * (double)plan->kept_ms
+                      : now;
+    return keys < now * GROWTH_AT_MOST ? keys : now * GROWTH_AT_MOST;
+}
+
+/* Bits for the filter: a fair share of the memory, if nobody has taken that
+ * already. */
+static double share_of_bits(const run_plan *plan, const run_outlook *outlook)
+{
+    double entries = (double)outlook->entries;
+    double now = (double)plan->other_entries + entries;
+    double later = keys_to_come(plan, outlook);
+    if (later < now * RESERVE)
+        later = now * RESERVE;
+    double fair = 8 * (double)plan->memory_bytes / later * entries;
+    double left = plan->memory_bytes > plan->used_bytes
+                      ? 8 * (double)(plan->memory_bytes - plan->used_bytes)
+                      : 0;
+    double rest = left / (later - (double)plan->other_entries) * entries;
+    return fair < rest ? fair : rest;
+}
+
+/* The lowest rate that there is memory for. There is no filter when even the
+ * highest takes too much: then every key is looked for on disk. */
 static ksv_status plan_filter(const run_plan *plan, const run_outlook *outlook,
                               run_writer_options *options, ksv_error *error)
 {
-    static const double rates[] = {0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.3};
-    uint64_t left = plan->memory_bytes > plan->used_bytes
-                        ? plan->memory_bytes - plan->used_bytes
-                        : 0;
-    uint32_t first = outlook->level < 2 ? outlook->level : 2;
-    for (size_t i = first; i < sizeof rates / sizeof rates[0]; i++) {
+    static const double rates[] = {0.001, 0.0015, 0.002, 0.003, 0.004,
+                                   0.006, 0.008,  0.01,  0.015, 0.02,
+                                   0.03,  0.05,   0.1,   0.2,   0.3};
+    double most = share_of_bits(plan, outlook);
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
         ksv_filter_plan filter;
         KSV_TRY(ksv_filter_make_plan(outlook->entries, rates[i], 64, &filter,
                                      error));
-        if (filter.bits / 8 > left / 4 * 3)
+        if ((double)filter.bits > most)
             continue;
         options->filter_blocks = filter.blocks;
         options->filter_functions = filter.hash_functions;
@@ -138,61 +174,92 @@ static ksv_status take_key(void *ctx, const recent_key *key, ksv_error *error)
                           key->key_bytes, error);
 }
 
-/* A run being merged. */
-typedef struct merge_input {
-    run_cursor *cursor;
-    const run_entry *entry; /* the next one, or NULL */
-} merge_input;
+/* Runs being merged: their next entries, and the hashes of those by
+ * themselves, which are compared most. */
+typedef struct merge_inputs {
+    size_t count;
+    uint64_t *hashes;
+    const run_entry **entries; /* NULL: it has ended */
+    run_cursor **cursors;
+} merge_inputs;
 
-static ksv_status open_inputs(const run_source *source, merge_input *inputs,
-                              ksv_error *error)
+static ksv_status advance(merge_inputs *in, size_t i, ksv_error *error)
 {
-    for (size_t i = 0; i < source->run_count; i++) {
-        KSV_TRY(run_cursor_open(source->runs[i], CURSOR_BYTES,
-                                &inputs[i].cursor, error));
-        KSV_TRY(run_cursor_next(inputs[i].cursor, &inputs[i].entry, error));
-    }
+    KSV_TRY(run_cursor_next(in->cursors[i], &in->entries[i], error));
+    in->hashes[i] = in->entries[i] != NULL ? in->entries[i]->hash : UINT64_MAX;
     return KSV_OK;
 }
 
 /* The inputs are few. */
-static merge_input *lowest(merge_input *inputs, size_t count)
+static size_t lowest(const merge_inputs *in)
 {
-    merge_input *best = NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (inputs[i].entry != NULL &&
-            (best == NULL || inputs[i].entry->hash < best->entry->hash))
-            best = &inputs[i];
+    size_t best = 0;
+    uint64_t hash = in->hashes[0];
+    for (size_t i = 1; i < in->count; i++) {
+        best = in->hashes[i] < hash ? i : best;
+        hash = in->hashes[i] < hash ? in->hashes[i] : hash;
     }
     return best;
 }
 
-static ksv_status merge_inputs(const run_source *source, merge_input *inputs,
-                               run_writer *writer, ksv_error *error)
+/* Some input that has not ended, when the lowest hash is that of the end. */
+static bool find_last(const merge_inputs *in, size_t *at)
 {
-    KSV_TRY(open_inputs(source, inputs, error));
-    merge_input *next;
-    while ((next = lowest(inputs, source->run_count)) != NULL) {
-        const run_entry *entry = next->entry;
+    for (*at = 0; *at < in->count; ++*at) {
+        if (in->entries[*at] != NULL)
+            return true;
+    }
+    return false;
+}
+
+static ksv_status merge_all(const run_source *source, merge_inputs *in,
+                            run_writer *writer, ksv_error *error)
+{
+    for (size_t i = 0; i < in->count; i++) {
+        KSV_TRY(run_cursor_open(source->runs[i], CURSOR_BYTES, &in->cursors[i],
+                                error));
+        KSV_TRY(advance(in, i, error));
+    }
+    for (;;) {
+        size_t i = lowest(in);
+        const run_entry *entry = in->entries[i];
+        if (entry == NULL) {
+            if (!find_last(in, &i))
+                return KSV_OK;
+            entry = in->entries[i];
+        }
         if (entry->time_ms > source->forgotten_ms)
             KSV_TRY(run_writer_add(writer, entry->hash, entry->time_ms,
                                    entry->key, entry->key_bytes, error));
-        KSV_TRY(run_cursor_next(next->cursor, &next->entry, error));
+        KSV_TRY(advance(in, i, error));
     }
-    return KSV_OK;
+}
+
+static void close_inputs(merge_inputs *in, const ksv_allocator *a)
+{
+    for (size_t i = 0; i < in->count && in->cursors != NULL; i++)
+        run_cursor_close(in->cursors[i]);
+    memory_free(a, in->hashes, in->count * sizeof *in->hashes);
+    memory_free(a, in->entries, in->count * sizeof *in->entries);
+    memory_free(a, in->cursors, in->count * sizeof *in->cursors);
 }
 
 static ksv_status write_runs(const run_source *source, run_writer *writer,
                              ksv_error *error)
 {
-    merge_input *inputs = memory_zalloc_array(
-        source->allocator, source->run_count, sizeof *inputs);
-    if (inputs == NULL)
-        return error_set_memory(error);
-    ksv_status status = merge_inputs(source, inputs, writer, error);
-    for (size_t i = 0; i < source->run_count; i++)
-        run_cursor_close(inputs[i].cursor);
-    memory_free(source->allocator, inputs, source->run_count * sizeof *inputs);
+    const ksv_allocator *a = source->allocator;
+    size_t count = source->run_count;
+    merge_inputs in = {
+        .count = count,
+        .hashes = memory_zalloc_array(a, count, sizeof *in.hashes),
+        .entries = memory_zalloc_array(a, count, sizeof *in.entries),
+        .cursors = memory_zalloc_array(a, count, sizeof *in.cursors),
+    };
+    ksv_status status =
+        in.hashes != NULL && in.entries != NULL && in.cursors != NULL
+            ? merge_all(source, &in, writer, error)
+            : error_set_memory(error);
+    close_inputs(&in, a);
     return status;
 }
 
@@ -207,12 +274,10 @@ ksv_status run_source_write(run_source *source, const run_plan *plan,
                             key_run **run, ksv_error *error)
 {
     run_writer *writer;
-    run_outlook outlook;
+    run_outlook outlook = source->keys != NULL
+                              ? look_at_keys(source, plan->now_ms)
+                              : look_at_runs(source);
     *run = NULL;
-    if (source->keys != NULL)
-        KSV_TRY(look_at_keys(source, &outlook, error));
-    else
-        outlook = look_at_runs(source);
     run_writer_options options = {
         .fs = plan->fs,
         .path = plan->path,

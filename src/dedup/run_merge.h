@@ -23,6 +23,7 @@ void run_source_init_merge(run_source *source, const ksv_allocator *allocator,
 /* `run` is borrowed; it is not asked any more, and its filter is freed. */
 ksv_status run_source_add_run(run_source *source, key_run *run,
                               ksv_error *error);
+bool run_source_has_run(const run_source *source, const key_run *run);
 void run_source_release(run_source *source);
 
 typedef struct run_plan {
@@ -32,8 +33,11 @@ typedef struct run_plan {
     ksv_hasher hasher;
     uint64_t number;
     bool sync;
-    uint64_t memory_bytes; /* for all runs */
-    uint64_t used_bytes;   /* of it, by others */
+    uint64_t memory_bytes;  /* for all runs */
+    uint64_t used_bytes;    /* of it, by others */
+    uint64_t other_entries; /* of theirs */
+    int64_t now_ms;
+    int64_t kept_ms; /* how long entries stay; 0: for ever */
 } run_plan;
 
 /* Writes the run, which may turn out to be empty. */

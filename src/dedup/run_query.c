@@ -6,28 +6,39 @@
 #include "dedup/state_files.h"
 #include "io/file.h"
 
-static ksv_status grow(run_set *s, void *member, size_t count, size_t bytes,
-                       ksv_error *error)
+void run_set_free_queries(run_set *s)
 {
-    void **items = member;
-    memory_free(&s->allocator, *items, s->query_capacity * bytes);
-    *items = memory_alloc(&s->allocator, count * bytes);
-    return *items != NULL ? KSV_OK : error_set_memory(error);
+    size_t n = s->query_capacity;
+    const ksv_allocator *a = &s->allocator;
+    memory_free(a, s->hashes, n * sizeof *s->hashes);
+    memory_free(a, s->answers, n * sizeof *s->answers);
+    memory_free(a, s->numbers, n * sizeof *s->numbers);
+    memory_free(a, s->candidates,
+                n * CANDIDATES_A_QUERY * sizeof *s->candidates);
+    s->hashes = NULL;
+    s->answers = NULL;
+    s->numbers = NULL;
+    s->candidates = NULL;
+    s->query_capacity = 0;
 }
 
 static ksv_status make_room(run_set *s, size_t count, ksv_error *error)
 {
     if (count <= s->query_capacity)
         return KSV_OK;
-    ksv_status status = grow(s, &s->hashes, count, sizeof *s->hashes, error);
-    if (status == KSV_OK)
-        status = grow(s, &s->answers, count, sizeof *s->answers, error);
-    if (status == KSV_OK)
-        status = grow(s, &s->numbers, count, sizeof *s->numbers, error);
-    if (status == KSV_OK)
-        status = grow(s, &s->candidates, count, sizeof *s->candidates, error);
+    const ksv_allocator *a = &s->allocator;
+    run_set_free_queries(s);
     s->query_capacity = count;
-    return status;
+    s->hashes = memory_alloc(a, count * sizeof *s->hashes);
+    s->answers = memory_alloc(a, count * sizeof *s->answers);
+    s->numbers = memory_alloc(a, count * sizeof *s->numbers);
+    s->candidates =
+        memory_alloc(a, count * CANDIDATES_A_QUERY * sizeof *s->candidates);
+    if (s->hashes != NULL && s->answers != NULL && s->numbers != NULL &&
+        s->candidates != NULL)
+        return KSV_OK;
+    run_set_free_queries(s);
+    return error_set_memory(error);
 }
 
 /* Buffers for pages of that size. */
@@ -70,78 +81,114 @@ static void sort_by_page(run_candidate *candidates, size_t count)
     }
 }
 
-/* Reads pages of as many candidates as fit into a wave and searches them;
- * `*done` candidates were served. */
-static ksv_status run_wave(run_set *s, const key_run *run, run_query *queries,
-                           const run_candidate *candidates, size_t count,
-                           size_t *done, ksv_error *error)
+static ksv_status name_run(const key_run *run, ksv_status status,
+                           ksv_error *error)
 {
-    ksv_read reads[WAVE_PAGES];
-    uint32_t page_bytes = run->info.page_bytes;
-    size_t most = s->wave_bytes / page_bytes;
-    size_t pages = 0;
+    char name[STATE_NAME_BYTES];
+    if (status == KSV_OK)
+        return KSV_OK;
+    state_file_name(STATE_RUN, run->number, name);
+    error_add_path(error, name);
+    return status;
+}
+
+static bool is_same_page(const run_candidate *a, const run_candidate *b)
+{
+    return a->run == b->run && a->page == b->page;
+}
+
+/* Plans to read the pages of as many candidates as fit into a wave; returns how
+ * many those are. */
+static size_t plan_wave(const run_set *s, const run_candidate *candidates,
+                        size_t count, ksv_read *reads, size_t *pages)
+{
     size_t taken = 0;
-    if (most > WAVE_PAGES)
-        most = WAVE_PAGES;
+    size_t used = 0;
+    *pages = 0;
     for (; taken < count; taken++) {
-        uint64_t page = candidates[taken].page;
-        if (taken > 0 && page == candidates[taken - 1].page)
+        const run_candidate *c = &candidates[taken];
+        uint32_t page_bytes = c->run->info.page_bytes;
+        if (taken > 0 && is_same_page(c, c - 1))
             continue;
-        if (pages == most)
+        if (*pages == WAVE_PAGES || page_bytes > s->wave_bytes - used)
             break;
-        reads[pages] = (ksv_read){.file = run->file,
-                                  .offset = run_page_offset(&run->info, page),
-                                  .buffer = s->wave + pages * page_bytes,
-                                  .size_bytes = page_bytes};
-        pages++;
+        reads[(*pages)++] =
+            (ksv_read){.file = c->run->file,
+                       .offset = run_page_offset(&c->run->info, c->page),
+                       .buffer = s->wave + used,
+                       .size_bytes = page_bytes};
+        used += page_bytes;
     }
-    const ksv_file_system *fs = s->options.fs;
-    KSV_TRY(file_read_many(fs, reads, pages, error));
-    s->cost.pages_read += pages;
-    run_page_reader reader = {.run = run, .page = s->page};
+    return taken;
+}
+
+static ksv_status check_read(const run_candidate *c, const ksv_read *read,
+                             run_page_head *head, ksv_error *error)
+{
+    const run_info *info = &c->run->info;
+    if (read->got_bytes < info->page_bytes)
+        return error_set_at(error, KSV_ERROR_CORRUPT, NULL,
+                            run_page_offset(info, c->page), "ends too early");
+    return run_page_check(info, c->page, read->buffer, head, error);
+}
+
+/* Searches the pages that were read for the candidates of a wave. */
+static ksv_status search_wave(run_set *s, run_query *queries,
+                              const run_candidate *candidates, size_t count,
+                              const ksv_read *reads, ksv_error *error)
+{
     run_page_head head = {.kind = 0};
-    const uint8_t *page = NULL;
-    for (size_t i = 0, at = 0; i < taken; i++) {
-        if (page == NULL || candidates[i].page != head.number) {
-            page = reads[at].buffer;
-            if (reads[at++].got_bytes < page_bytes)
-                return error_set_at(
-                    error, KSV_ERROR_CORRUPT, NULL,
-                    run_page_offset(&run->info, candidates[i].page),
-                    "ends too early");
-            KSV_TRY(run_page_check(&run->info, candidates[i].page, page, &head,
-                                   error));
-        }
-        KSV_TRY(key_run_search(&reader, &head, page,
-                               &queries[candidates[i].query], error));
+    for (size_t i = 0; i < count; i++) {
+        const run_candidate *c = &candidates[i];
+        run_page_reader reader = {.run = c->run, .page = s->page};
+        ksv_status status = KSV_OK;
+        reads += i > 0 && !is_same_page(c, c - 1);
+        if (i == 0 || !is_same_page(c, c - 1))
+            status = check_read(c, reads, &head, error);
+        if (status == KSV_OK)
+            status = key_run_search(&reader, &head, reads->buffer,
+                                    &queries[c->query], error);
+        KSV_TRY(name_run(c->run, status, error));
+        s->cost.pages_read += reader.pages_read;
     }
-    s->cost.pages_read += reader.pages_read;
-    *done = taken;
     return KSV_OK;
 }
 
-static ksv_status query_run(run_set *s, const key_run *run, run_query *queries,
-                            size_t open_count, ksv_error *error)
+/* Asks pages for all candidates, those of several runs together. */
+static ksv_status ask_pages(run_set *s, run_query *queries, size_t count,
+                            ksv_error *error)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < open_count; i++) {
-        uint64_t hash = s->hashes[i];
-        uint64_t page =
-            s->answers[i] ? key_run_first_page(run, hash) : run->info.pages;
-        if (page < run->info.pages)
-            s->candidates[count++] = (run_candidate){page, s->numbers[i]};
-    }
-    if (count == 0)
-        return KSV_OK;
-    KSV_TRY(make_buffers(s, run->info.page_bytes, error));
-    sort_by_page(s->candidates, count);
+    ksv_read reads[WAVE_PAGES];
     for (size_t served = 0; served < count;) {
-        size_t done;
-        KSV_TRY(run_wave(s, run, queries, s->candidates + served,
-                         count - served, &done, error));
-        served += done;
+        size_t pages;
+        const run_candidate *first = &s->candidates[served];
+        size_t taken = plan_wave(s, first, count - served, reads, &pages);
+        KSV_TRY(name_run(first->run,
+                         file_read_many(s->options.fs, reads, pages, error),
+                         error));
+        s->cost.pages_read += pages;
+        KSV_TRY(search_wave(s, queries, first, taken, reads, error));
+        served += taken;
     }
     return KSV_OK;
+}
+
+/* Adds the pages of a run that may answer a query, in their order, to `count`
+ * candidates; returns how many there are then. */
+static size_t add_candidates(run_set *s, const key_run *run, size_t open,
+                             size_t count)
+{
+    size_t first = count;
+    memory_filter_probe(&run->filter, s->hashes, open, s->answers);
+    for (size_t i = 0; i < open; i++) {
+        if (!s->answers[i])
+            continue;
+        uint64_t page = key_run_first_page(run, s->hashes[i]);
+        if (page < run->info.pages)
+            s->candidates[count++] = (run_candidate){run, page, s->numbers[i]};
+    }
+    sort_by_page(s->candidates + first, count - first);
+    return count;
 }
 
 /* Leaves out the queries that were answered. */
@@ -163,21 +210,19 @@ ksv_status run_set_query(run_set *s, run_query *queries, size_t count,
     if (s->count == 0 || count == 0)
         return KSV_OK;
     KSV_TRY(make_room(s, count, error));
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         s->numbers[i] = (uint32_t)i;
-        s->hashes[i] = queries[i].hash;
-    }
     size_t open = keep_open(s, queries, count);
+    size_t candidates = 0;
     for (size_t r = s->count; r-- > 0 && open > 0;) {
-        const key_run *run = s->runs[r];
-        memory_filter_probe(&run->filter, s->hashes, open, s->answers);
-        ksv_status status = query_run(s, run, queries, open, error);
-        if (status != KSV_OK) {
-            char name[STATE_NAME_BYTES];
-            state_file_name(STATE_RUN, run->number, name);
-            error_add_path(error, name);
-            return status;
-        }
+        KSV_TRY(make_buffers(s, s->runs[r]->info.page_bytes, error));
+        candidates = add_candidates(s, s->runs[r], open, candidates);
+        /* Filters leave so few that all runs have room; without them a newer
+         * run is asked before an older one. */
+        if (r > 0 && candidates + open <= CANDIDATES_A_QUERY * count)
+            continue;
+        KSV_TRY(ask_pages(s, queries, candidates, error));
+        candidates = 0;
         open = keep_open(s, queries, open);
     }
     return KSV_OK;

@@ -42,10 +42,7 @@ void run_set_close(run_set *s)
     for (size_t i = 0; i < s->count; i++)
         key_run_close(s->runs[i]);
     memory_free(&a, s->runs, s->capacity * sizeof(*s->runs));
-    memory_free(&a, s->hashes, s->query_capacity * sizeof *s->hashes);
-    memory_free(&a, s->answers, s->query_capacity * sizeof *s->answers);
-    memory_free(&a, s->numbers, s->query_capacity * sizeof *s->numbers);
-    memory_free(&a, s->candidates, s->query_capacity * sizeof *s->candidates);
+    run_set_free_queries(s);
     memory_free(&a, s->wave, s->wave_bytes);
     memory_free(&a, s->page, s->page_bytes);
     memory_free_string(&a, s->directory);
@@ -137,8 +134,9 @@ static int64_t slice_of(const run_set *s, int64_t time_ms)
 
 /* Writes a run out of `source`, inserts it at `index`, unless it is empty. */
 static ksv_status write_run(run_set *s, run_source *source, size_t index,
-                            ksv_error *error)
+                            int64_t now_ms, ksv_error *error)
 {
+    const run_set_options *o = &s->options;
     char *path;
     key_run *run;
     uint64_t number = (*s->options.next_number)++;
@@ -150,10 +148,15 @@ static ksv_status write_run(run_set *s, run_source *source, size_t index,
         .hasher = s->options.hasher,
         .number = number,
         .sync = s->options.is_kept,
-        .memory_bytes = s->options.memory_bytes,
+        .memory_bytes = o->memory_bytes,
+        .now_ms = now_ms,
+        .kept_ms = o->window_ms > 0 ? o->window_ms + o->slice_ms : 0,
     };
-    for (size_t i = 0; i < s->count; i++)
+    for (size_t i = 0; i < s->count; i++) {
         plan.used_bytes += key_run_memory_bytes(s->runs[i]);
+        if (!run_source_has_run(source, s->runs[i]))
+            plan.other_entries += s->runs[i]->info.entries;
+    }
     ksv_status status = run_source_write(source, &plan, &run, error);
     /* Without a name it cannot be left behind. */
     bool is_empty = status == KSV_OK && run->info.entries == 0;
@@ -192,7 +195,7 @@ static ksv_status merge(run_set *s, int64_t slice, int64_t level,
         last = i;
     }
     if (status == KSV_OK)
-        status = write_run(s, &source, last + 1, error);
+        status = write_run(s, &source, last + 1, now_ms, error);
     run_source_release(&source);
     KSV_TRY(status);
     for (size_t i = last + 1; i-- > 0;) {
@@ -233,7 +236,7 @@ ksv_status run_set_add(run_set *s, recent_keys *keys, int64_t now_ms,
     run_source source;
     expire(s, now_ms);
     run_source_init_keys(&source, &s->allocator, forgotten_ms(s, now_ms), keys);
-    ksv_status status = write_run(s, &source, s->count, error);
+    ksv_status status = write_run(s, &source, s->count, now_ms, error);
     run_source_release(&source);
     KSV_TRY(status);
     return settle(s, now_ms, error);

@@ -6,12 +6,13 @@
 #include "dedup/run_set.h"
 #include "dedup/run_writer.h"
 
-/* Pages of a run that are read together. */
-enum { WAVE_PAGES = 64 };
-#define WAVE_BYTES ((size_t)256 << 10)
+/* Pages that are read together, and the candidates that there is room for. */
+enum { WAVE_PAGES = 256, CANDIDATES_A_QUERY = 2 };
+#define WAVE_BYTES ((size_t)WAVE_PAGES * RUN_PAGE_BYTES_MIN)
 
-/* A query that a filter did not answer. */
+/* A query that the filter of a run did not answer. */
 typedef struct run_candidate {
+    const key_run *run;
     uint64_t page;
     uint32_t query;
 } run_candidate;
@@ -37,5 +38,7 @@ struct run_set {
     uint8_t *page;
     size_t page_bytes;
 };
+
+void run_set_free_queries(run_set *set);
 
 #endif

@@ -187,8 +187,10 @@ ksv_status run_writer_add(run_writer *w, uint64_t hash, int64_t time_ms,
         return add_long(w, head, head_bytes, &entry, error);
     if (w->page.kind == 0 || head_bytes + key_bytes > room_bytes(w))
         KSV_TRY(begin_page(w, RUN_PAGE_KEYS, hash, error));
-    put(w, head, head_bytes);
-    put(w, key, (size_t)key_bytes);
+    uint8_t *out = room(w);
+    memcpy(out, head, head_bytes);
+    memcpy(out + head_bytes, key, (size_t)key_bytes);
+    w->page.used_bytes += (uint32_t)(head_bytes + (size_t)key_bytes);
     w->page.count++;
     return KSV_OK;
 }

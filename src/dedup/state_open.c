@@ -86,8 +86,8 @@ static ksv_status adopt_generation(const dedup_state *s,
     state_filter_id(g->file_number, id);
     ksv_status status = s->fs->open_read(s->fs->ctx, path, &file, error);
     if (status == KSV_OK) {
-        status =
-            memory_filter_read(&g->filter, &s->dedup->hasher, id, file, error);
+        status = memory_filter_read(&g->filter, &s->dedup->hasher, id,
+                                    &s->allocator, file, error);
         file_close_quietly(file);
     }
     if (status != KSV_OK)

@@ -10,13 +10,6 @@
 #define BLOOM_BLOCK_BITS 512
 #define BLOOM_MAX_FUNCTIONS 16
 
-/* Asks for a block that will be needed soon. */
-#if defined(__GNUC__)
-#define BLOOM_PREFETCH(block) __builtin_prefetch(block)
-#else
-#define BLOOM_PREFETCH(block) ((void)(block))
-#endif
-
 /* Powers of an odd number near 2^32 divided by the golden ratio. Probes with
  * even numbers multiply the low half of the mixed hash, those with odd numbers
  * its high half: eight probes are one vector of eight 32-bit products. */

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/prefetch.h"
 #include "filter/bloom_block.h"
 
 #define CLASSIC_MAX_FUNCTIONS 64
@@ -79,11 +80,11 @@ static inline unsigned classic_ahead(unsigned functions)
 
 /* Asks for the first `functions` of the bits. No function: a compiler may drop
  * the call of one that does nothing else. */
-#define CLASSIC_PREFETCH(data, bits, truncated, functions)                \
-    do {                                                                  \
-        classic_probes probes_ = classic_begin(truncated);                \
-        for (unsigned i_ = 0; i_ < (functions); i_++)                     \
-            BLOOM_PREFETCH((data) + (classic_next(&probes_, bits) >> 3)); \
+#define CLASSIC_PREFETCH(data, bits, truncated, functions)                 \
+    do {                                                                   \
+        classic_probes probes_ = classic_begin(truncated);                 \
+        for (unsigned i_ = 0; i_ < (functions); i_++)                      \
+            MEMORY_PREFETCH((data) + (classic_next(&probes_, bits) >> 3)); \
     } while (0)
 
 #endif

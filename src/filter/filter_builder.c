@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/prefetch.h"
 #include "filter/bloom_block.h"
 #include "filter/bloom_classic.h"
 #include "filter/filter_format.h"
@@ -112,7 +113,7 @@ static inline void add_later(ksv_filter_builder *b, uint64_t truncated)
         b->pending_count++;
     *place = truncated;
     if (b->options.plan.kind == KSV_FILTER_BLOCKED)
-        BLOOM_PREFETCH(block_of(b, truncated));
+        MEMORY_PREFETCH(block_of(b, truncated));
     else
         CLASSIC_PREFETCH(b->data, b->options.plan.bits, truncated,
                          b->options.plan.hash_functions);
@@ -192,7 +193,7 @@ static void probe_blocked(const ksv_filter_builder *b, uint64_t *hashes,
     for (size_t i = 0; i < count; i++) {
         hashes[i] = ksv_hash_truncate(hashes[i], b->options.hash_bits);
         blocks[i] = block_of(b, hashes[i]);
-        BLOOM_PREFETCH(blocks[i]);
+        MEMORY_PREFETCH(blocks[i]);
     }
     b->probe(blocks, hashes, count, b->options.plan.hash_functions,
              may_contain);

@@ -2,6 +2,7 @@
 /* Filters in memory put together, made smaller, and looked at as a whole. */
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "filter/bloom_block.h"
 #include "filter/filter_builder.h"
@@ -98,18 +99,6 @@ void ksv_filter_builder_get_info(ksv_filter_builder *builder,
     info->file_bytes = builder->options.plan.file_bytes;
 }
 
-static unsigned bits_of(uint64_t word)
-{
-#if defined(__GNUC__)
-    return (unsigned)__builtin_popcountll(word);
-#else
-    unsigned bits = 0;
-    for (; word != 0; word &= word - 1)
-        bits++;
-    return bits;
-#endif
-}
-
 uint64_t ksv_filter_builder_count_bits(ksv_filter_builder *builder)
 {
     uint64_t bits = 0;
@@ -117,7 +106,7 @@ uint64_t ksv_filter_builder_count_bits(ksv_filter_builder *builder)
     for (size_t i = 0; i < builder->data_bytes; i += sizeof(uint64_t)) {
         uint64_t word;
         memcpy(&word, builder->data + i, sizeof word);
-        bits += bits_of(word);
+        bits += bits_count(word);
     }
     return bits;
 }

@@ -119,8 +119,8 @@ bool filter_same_geometry(const ksv_filter_options *a,
 {
     return a->plan.kind == b->plan.kind && a->plan.bits == b->plan.bits &&
            a->plan.hash_functions == b->plan.hash_functions &&
-           a->hash_bits == b->hash_bits && a->hasher.kind == b->hasher.kind &&
-           memcmp(a->hasher.key, b->hasher.key, sizeof a->hasher.key) == 0;
+           a->hash_bits == b->hash_bits &&
+           hash_same_hasher(&a->hasher, &b->hasher);
 }
 
 void filter_describe(const ksv_filter_options *options,

@@ -24,7 +24,8 @@ static size_t checksums_bytes(const filter_layout *layout)
 static ksv_status allocate(filter_pages *p, const ksv_allocator *a,
                            ksv_error *error)
 {
-    KSV_TRY(filter_memory_init(&p->blocks, a, p->layout.body_bytes, error));
+    if (!p->is_borrowed)
+        KSV_TRY(filter_memory_init(&p->blocks, a, p->layout.body_bytes, error));
     p->ready_words = (size_t)(p->layout.pages / 64 + 1);
     p->ready = memory_zalloc_array(a, p->ready_words, sizeof *p->ready);
     p->checksums = memory_alloc(a, checksums_bytes(&p->layout));
@@ -36,7 +37,8 @@ static ksv_status allocate(filter_pages *p, const ksv_allocator *a,
 
 static void release_memory(filter_pages *p, const ksv_allocator *a)
 {
-    filter_memory_release(&p->blocks, a);
+    if (!p->is_borrowed)
+        filter_memory_release(&p->blocks, a);
     memory_free(a, (void *)p->ready, p->ready_words * sizeof *p->ready);
     memory_free(a, p->checksums, checksums_bytes(&p->layout));
     memory_free(a, p->checksums_ready, (size_t)p->layout.checksum_pages);
@@ -44,9 +46,13 @@ static void release_memory(filter_pages *p, const ksv_allocator *a)
 
 ksv_status filter_pages_init(filter_pages *pages, ksv_file *file,
                              const uint8_t id[16], const filter_layout *layout,
+                             const filter_memory *blocks,
                              const ksv_allocator *a, ksv_error *error)
 {
-    *pages = (filter_pages){.file = file, .layout = *layout};
+    *pages = (filter_pages){
+        .file = file, .layout = *layout, .is_borrowed = blocks != NULL};
+    if (blocks != NULL)
+        pages->blocks = *blocks;
     memcpy(pages->id, id, sizeof pages->id);
     ksv_status status = allocate(pages, a, error);
     if (status == KSV_OK)

@@ -22,6 +22,7 @@ typedef struct filter_pages {
     uint8_t id[16];
     filter_layout layout;
     filter_memory blocks;
+    bool is_borrowed;        /* those are */
     _Atomic uint64_t *ready; /* a bit a page */
     size_t ready_words;
     mutex lock;
@@ -30,10 +31,12 @@ typedef struct filter_pages {
     uint64_t misses;          /* pages asked for and not there */
 } filter_pages;
 
-/* `file` has the size that `layout` says. Reads nothing. On failure nothing is
- * left to be released. */
+/* `file` has the size that `layout` says. Reads nothing. `blocks` is where they
+ * go, borrowed, of the size that `layout` says; NULL: memory of their own. On
+ * failure nothing is left to be released. */
 ksv_status filter_pages_init(filter_pages *pages, ksv_file *file,
                              const uint8_t id[16], const filter_layout *layout,
+                             const filter_memory *blocks,
                              const ksv_allocator *a, ksv_error *error);
 /* `a` as it was given at first. */
 void filter_pages_release(filter_pages *pages, const ksv_allocator *a);

@@ -3,6 +3,7 @@
 #include "filter/filter_reader.h"
 
 #include "base/error.h"
+#include "base/prefetch.h"
 #include "filter/bloom_block.h"
 #include "filter/bloom_classic.h"
 #include "filter/bloom_probe.h"
@@ -60,7 +61,7 @@ ksv_status ksv_filter_open(ksv_file *file, const ksv_allocator *allocator,
     f->probe = bloom_probe_choose();
     filter_layout layout = filter_layout_of(info.options.plan.blocks);
     ksv_status status = filter_pages_init(&f->pages, file, info.options.id,
-                                          &layout, &f->allocator, error);
+                                          &layout, NULL, &f->allocator, error);
     if (status != KSV_OK) {
         memory_free(&a, f, sizeof *f);
         return status;
@@ -139,7 +140,7 @@ static ksv_status probe_group(ksv_filter *filter, const uint64_t *hashes,
     for (size_t i = 0; i < count; i++) {
         truncated[i] = ksv_hash_truncate(hashes[i], o->hash_bits);
         KSV_TRY(find_block(filter, truncated[i], &blocks[i], error));
-        BLOOM_PREFETCH(blocks[i]);
+        MEMORY_PREFETCH(blocks[i]);
     }
     filter->probe(blocks, truncated, count, o->plan.hash_functions,
                   may_contain);

@@ -2,6 +2,8 @@
 /* Key hash, checksums and fingerprints: the only user of xxHash. */
 #include "hash/hash.h"
 
+#include <string.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -18,6 +20,11 @@ uint64_t ksv_hash(const ksv_hasher *hasher, const void *key, size_t key_bytes)
     if (hasher->kind == KSV_HASH_SIPHASH)
         return siphash_1_3(hasher->key, key, key_bytes);
     return XXH3_64bits_withSeed(key, key_bytes, load_u64(hasher->key));
+}
+
+bool hash_same_hasher(const ksv_hasher *a, const ksv_hasher *b)
+{
+    return a->kind == b->kind && memcmp(a->key, b->key, sizeof a->key) == 0;
 }
 
 /* Shorter inputs are hashed without the instructions that it would find. */

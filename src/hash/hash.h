@@ -3,12 +3,16 @@
 #ifndef KSV_HASH_HASH_H
 #define KSV_HASH_HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <keysieve/hash.h>
 #include <keysieve/io.h>
 #include <keysieve/memory.h>
+
+/* Whether both give every key the same hash. */
+bool hash_same_hasher(const ksv_hasher *a, const ksv_hasher *b);
 
 /* The checksum of a block of an index file: the low 32 bits of XXH3-64. */
 uint32_t hash_checksum32(const void *data, size_t size_bytes);

@@ -49,21 +49,20 @@ static ksv_status posix_read_at(ksv_file *base, uint64_t offset, void *buffer,
     return KSV_OK;
 }
 
-/* Less at a time is not worth a call. */
-#define WRITE_BACK_BYTES ((uint64_t)4 << 20)
+/* A sync of less at a time is not worth a thread, nor the wait for the disk. */
+#define SYNC_AHEAD_BYTES ((uint64_t)4 << 20)
 
-/* What goes wrong here is told by the sync. */
-static void start_write_back(posix_file *file, size_t appended_bytes)
+/* Without it, too, the file is synced at its end. */
+static void start_sync(posix_file *file, size_t appended_bytes)
 {
-    file->appended_bytes += appended_bytes;
-#ifdef SYNC_FILE_RANGE_WRITE
-    uint64_t waiting = file->appended_bytes - file->started_bytes;
-    if (!file->expects_sync || waiting < WRITE_BACK_BYTES)
+    file->waiting_bytes += appended_bytes;
+    if (!file->expects_sync || file->waiting_bytes < SYNC_AHEAD_BYTES)
         return;
-    (void)sync_file_range(file->fd, (off_t)file->started_bytes, (off_t)waiting,
-                          SYNC_FILE_RANGE_WRITE);
-    file->started_bytes = file->appended_bytes;
-#endif
+    file->waiting_bytes = 0;
+    if (file->ahead == NULL)
+        file->ahead = sync_ahead_open(file->fd);
+    if (file->ahead != NULL)
+        sync_ahead_go_on(file->ahead);
 }
 
 static void posix_expect_sync(ksv_file *base)
@@ -89,7 +88,7 @@ static ksv_status posix_append(ksv_file *base, const void *data,
                                 "cannot write");
         done += (size_t)put;
     }
-    start_write_back(file, size_bytes);
+    start_sync(file, size_bytes);
     return KSV_OK;
 }
 
@@ -104,13 +103,26 @@ static int sync_fd(int fd)
     return result;
 }
 
+/* The errno of a sync that failed meanwhile; it stays that of the file. */
+static int end_sync_ahead(posix_file *file)
+{
+    int failure = sync_ahead_close(file->ahead);
+    file->ahead = NULL;
+    if (failure != 0)
+        file->sync_failure = failure;
+    return file->sync_failure;
+}
+
 static ksv_status posix_sync(ksv_file *base, ksv_error *error)
 {
     posix_file *file = (posix_file *)base;
     if (file->mode != MODE_APPEND)
         return refuse(file, error, "is not open for writing");
-    if (sync_fd(file->fd) != 0)
-        return error_set_os(error, errno, file->path, "cannot sync");
+    int failure = end_sync_ahead(file);
+    if (failure == 0 && sync_fd(file->fd) != 0)
+        failure = errno;
+    if (failure != 0)
+        return error_set_os(error, failure, file->path, "cannot sync");
     return KSV_OK;
 }
 
@@ -149,6 +161,7 @@ static ksv_status posix_close(ksv_file *base, ksv_error *error)
     posix_file *file = (posix_file *)base;
     ksv_status status = KSV_OK;
     file_mapping_release(&file->mapping);
+    (void)end_sync_ahead(file);
     /* After EINTR the descriptor is gone all the same. */
     if (close(file->fd) != 0 && errno != EINTR)
         status = error_set_os(error, errno, file->path, "cannot close");
@@ -218,8 +231,9 @@ static ksv_status wrap_fd(int fd, posix_mode mode, const char *path,
     file->base.ops = &POSIX_FILE_OPS;
     file->mapping = (file_mapping){NULL, 0};
     file->expects_sync = false;
-    file->appended_bytes = 0;
-    file->started_bytes = 0;
+    file->waiting_bytes = 0;
+    file->ahead = NULL;
+    file->sync_failure = 0;
     file->fd = fd;
     file->mode = mode;
     file->path_bytes = path_bytes;

@@ -11,6 +11,7 @@
 #include <keysieve/io.h>
 
 #include "io/file_mapping.h"
+#include "io/sync_ahead.h"
 
 typedef enum posix_mode { MODE_READ, MODE_APPEND, MODE_LOCK } posix_mode;
 
@@ -20,10 +21,11 @@ typedef struct posix_file {
     posix_mode mode;
     file_mapping mapping;
     bool expects_sync;
-    uint64_t appended_bytes; /* since it was opened */
-    uint64_t started_bytes;  /* of these the disk was told to write */
-    size_t path_bytes;       /* with its NUL */
-    char path[];             /* for errors */
+    uint64_t waiting_bytes; /* appended since a sync was begun */
+    sync_ahead *ahead;      /* or NULL */
+    int sync_failure;       /* of an earlier sync: an errno, or 0 */
+    size_t path_bytes;      /* with its NUL */
+    char path[];            /* for errors */
 } posix_file;
 
 /* `file` if it is one of these and open for reading, else NULL. */

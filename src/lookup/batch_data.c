@@ -2,6 +2,7 @@
 /* The second step of a batch: the data of its candidates in waves. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/prefetch.h"
 #include "lookup/batch_run.h"
 
 /* Of a key with very many candidates the others are read when its turn comes.
@@ -84,7 +85,7 @@ static void prefetch_item(const batch_run *run, size_t i,
         return;
     const uint8_t *bytes = file->mapped + run->items[i].place;
     for (size_t line = 0; line < PREFETCH_LINES; line++)
-        BATCH_PREFETCH(bytes + 64 * line);
+        MEMORY_PREFETCH(bytes + 64 * line);
 }
 
 /* Copied in the order in which it lies there, what is compared later in the

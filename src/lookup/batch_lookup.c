@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/prefetch.h"
 #include "io/file.h"
 #include "lookup/batch_run.h"
 
@@ -158,7 +159,7 @@ static void prefetch_data(const batch_run *run, size_t key)
     if (c->bytes == NULL)
         return;
     for (size_t line = 0; line < PREFETCH_LINES; line++)
-        BATCH_PREFETCH(c->bytes + 64 * line);
+        MEMORY_PREFETCH(c->bytes + 64 * line);
 }
 
 /* The answers of the keys whose data was read. */

@@ -12,13 +12,6 @@
 #define BATCH_WAVE_BYTES ((size_t)1 << 20)
 #define BATCH_WAVE_PADDING_BYTES BITS_READ_PADDING_BYTES
 
-/* Asks for memory that will be needed soon. */
-#if defined(__GNUC__)
-#define BATCH_PREFETCH(address) __builtin_prefetch(address)
-#else
-#define BATCH_PREFETCH(address) ((void)(address))
-#endif
-
 /* More candidates take more memory than a batch is worth. */
 #define BATCH_CANDIDATES_MOST ((size_t)2 * BATCH_KEYS_MOST)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a single record of csv or tsv by masks, for those who fetch one. */
-#include "scan/bits.h"
+#include "base/bits.h"
 #include "scan/delimited_reader.h"
 
 /* Looked at together, and at most. */

@@ -4,38 +4,13 @@
 
 #include <string.h>
 
-#include "base/coding.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "scan/json_bytes.h"
+#include "scan/json_shape_private.h"
 #include "scan/json_state.h"
 
-enum { SCALARS_MAX = 64, FIXED_BYTES_MAX = 4096, PATIENCE_MAX = 1024 };
-
-/* A scalar, and the bytes that stand before it. */
-typedef struct shape_scalar {
-    uint16_t fixed_end; /* in `fixed`; they begin where the last ones end */
-    bool wanted;        /* it is a part of a key */
-} shape_scalar;
-
-struct json_shape {
-    ksv_allocator allocator;
-    size_t part_count;
-    uint16_t *part_scalars; /* of each part, which scalar it is */
-    bool known;
-    /* Lines in a row that did not match, since one did or it was learnt, and
-     * how many are taken before another shape is tried. */
-    unsigned misses;
-    unsigned patience;
-    uint64_t matches; /* since it was learnt */
-    size_t scalar_count;
-    size_t fixed_bytes; /* with those behind the last scalar */
-    shape_scalar scalars[SCALARS_MAX];
-    uint8_t fixed[FIXED_BYTES_MAX + 8];
-    /* Of the line that matched last. */
-    const uint8_t *starts[SCALARS_MAX];
-    const uint8_t *ends[SCALARS_MAX];
-};
+enum { PATIENCE_MAX = 1024 };
 
 ksv_status json_shape_open(size_t part_count, const ksv_allocator *allocator,
                            json_shape **out, ksv_error *error)
@@ -70,25 +45,13 @@ void json_shape_close(json_shape *shape)
     memory_free(&a, shape, sizeof *shape);
 }
 
-/* As memcmp() == 0; most are short. From `a` on there are `room` bytes, from
- * `b` on at least 8. */
-static inline bool same_bytes(const uint8_t *a, size_t room, const uint8_t *b,
-                              size_t size)
+/* The same where less may be readable. */
+static inline bool piece_is_at(const json_piece *piece, const uint8_t *p,
+                               size_t room)
 {
-    if (size < 8 && room >= 8) {
-        uint64_t different = load_u64(a) ^ load_u64(b);
-        return (different & ((UINT64_C(1) << (8 * size)) - 1)) == 0;
-    }
-    if (size < 8) {
-        uint8_t different = 0;
-        for (size_t i = 0; i < size; i++)
-            different |= a[i] ^ b[i];
-        return different == 0;
-    }
-    uint64_t different = load_u64(a + size - 8) ^ load_u64(b + size - 8);
-    for (size_t i = 0; i + 8 < size; i += 8)
-        different |= load_u64(a + i) ^ load_u64(b + i);
-    return different == 0;
+    if (room >= piece->length + JSON_SHAPE_HEAD_BYTES)
+        return json_piece_is_at(piece, p);
+    return room >= piece->length && memcmp(p, piece->bytes, piece->length) == 0;
 }
 
 /* Behind the scalar at `p`; NULL: it takes more care. */
@@ -109,42 +72,29 @@ bool json_shape_match(json_shape *shape, const uint8_t *line, size_t size)
         return false;
     const uint8_t *p = line;
     const uint8_t *end = line + size;
-    size_t fixed = 0;
-    for (size_t i = 0; i < shape->scalar_count; i++) {
-        size_t length = shape->scalars[i].fixed_end - fixed;
-        if ((size_t)(end - p) <= length ||
-            !same_bytes(p, (size_t)(end - p), shape->fixed + fixed, length))
+    const json_piece *piece = shape->pieces;
+    for (size_t i = 0; i < shape->scalar_count; i++, piece++) {
+        if (!piece_is_at(piece, p, (size_t)(end - p)))
             return false;
-        p += length;
-        fixed += length;
+        p += piece->length;
+        if (p == end)
+            return false;
         shape->starts[i] = p;
-        p = scalar_end(p, end, shape->scalars[i].wanted);
+        p = scalar_end(p, end, piece->wanted);
         if (p == NULL)
             return false;
         shape->ends[i] = p;
     }
-    size_t length = shape->fixed_bytes - fixed;
-    if ((size_t)(end - p) < length ||
-        !same_bytes(p, (size_t)(end - p), shape->fixed + fixed, length) ||
-        json_skip_space(p + length, end) != end)
+    if (!piece_is_at(piece, p, (size_t)(end - p)) ||
+        json_skip_space(p + piece->length, end) != end)
         return false;
-    shape->matches++;
-    shape->misses = 0;
+    json_shape_note_match(shape);
     return true;
 }
 
 json_text json_shape_text(const json_shape *shape, size_t part)
 {
-    size_t i = shape->part_scalars[part];
-    const uint8_t *start = shape->starts[i];
-    const uint8_t *end = shape->ends[i];
-    if (*start == 'n')
-        return (json_text){NULL, 0, true};
-    if (*start == '"') {
-        start++;
-        end--;
-    }
-    return (json_text){start, (size_t)(end - start), true};
+    return json_shape_text_of(shape, part);
 }
 
 /* Behind the string at `p` of a valid line. */
@@ -161,25 +111,33 @@ static bool is_between_scalars(uint8_t c)
            c == ':' || json_is_space(c);
 }
 
-/* Adds what stands from `from` to the next scalar; false: it is too much. */
-static bool add_fixed(json_shape *shape, const uint8_t *from,
+/* Adds what stands from `from` to the next scalar as the next piece; false: it
+ * is too much. */
+static bool add_piece(json_shape *shape, const uint8_t *from,
                       const uint8_t *until)
 {
     size_t size = (size_t)(until - from);
-    if (size > FIXED_BYTES_MAX - shape->fixed_bytes)
+    if (size > JSON_SHAPE_BYTES_MAX - shape->fixed_bytes)
         return false;
-    memcpy(shape->fixed + shape->fixed_bytes, from, size);
+    uint8_t *bytes = shape->fixed + shape->fixed_bytes;
+    memcpy(bytes, from, size);
     shape->fixed_bytes += size;
+    json_piece *piece = &shape->pieces[shape->scalar_count];
+    *piece = (json_piece){.length = size, .bytes = bytes};
+    for (size_t i = 0; i < size && i < JSON_SHAPE_HEAD_BYTES; i++) {
+        piece->head[i] = bytes[i];
+        piece->masks[i] = 0xff;
+    }
     return true;
 }
 
 static bool add_scalar(json_shape *shape, const uint8_t *from,
                        const uint8_t *start, const uint8_t *end)
 {
-    if (shape->scalar_count == SCALARS_MAX || !add_fixed(shape, from, start))
+    if (shape->scalar_count == JSON_SHAPE_SCALARS_MAX ||
+        !add_piece(shape, from, start))
         return false;
     size_t i = shape->scalar_count++;
-    shape->scalars[i] = (shape_scalar){(uint16_t)shape->fixed_bytes, false};
     shape->starts[i] = start;
     shape->ends[i] = end;
     return true;
@@ -214,7 +172,7 @@ static bool learn_line(json_shape *shape, const uint8_t *line, size_t size)
             return false;
         from = p;
     }
-    return add_fixed(shape, from, end);
+    return add_piece(shape, from, end);
 }
 
 /* Which scalar of the line just learnt a part of the key is. A part without a
@@ -227,7 +185,7 @@ static bool learn_part(json_shape *shape, size_t part, json_text text)
         const uint8_t *start = shape->starts[i];
         if (text.data != start + (*start == '"'))
             continue;
-        shape->scalars[i].wanted = true;
+        shape->pieces[i].wanted = true;
         shape->part_scalars[part] = (uint16_t)i;
         return true;
     }

@@ -29,24 +29,27 @@ static bool is_hex(const uint8_t *p)
     return true;
 }
 
+bool json_escape_is_right(const uint8_t *p, const uint8_t *end)
+{
+    if (p >= end)
+        return false;
+    if (*p == 'u')
+        return end - p >= 5 && is_hex(p + 1);
+    return memchr("\"\\/bfnrt", *p, 8) != NULL;
+}
+
 /* As plain_string_end(), passing escapes: for strings that nobody asks for. */
 static const uint8_t *escaped_string_end(const uint8_t *p, const uint8_t *end)
 {
     for (;;) {
         p = json_string_stop(p, end);
-        if (end - p < 2)
-            return p < end && *p == '"' ? p : NULL;
+        if (p == end)
+            return NULL;
         if (*p == '"')
             return p;
-        if (p[1] == 'u') {
-            if (end - p < 6 || !is_hex(p + 2))
-                return NULL;
-            p += 6;
-        } else if (memchr("\"\\/bfnrt", p[1], 8) != NULL) {
-            p += 2;
-        } else {
+        if (!json_escape_is_right(p + 1, end))
             return NULL;
-        }
+        p += 2;
     }
 }
 

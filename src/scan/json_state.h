@@ -170,6 +170,10 @@ bool json_scalar_finish(json_scanner *s);
 const uint8_t *json_easy_scalar_end(const uint8_t *p, const uint8_t *end,
                                     bool unwanted);
 
+/* Whether what follows a backslash at `p`, and ends before `end`, makes an
+ * escape that is allowed. */
+bool json_escape_is_right(const uint8_t *p, const uint8_t *end);
+
 /* Short cuts through tokens that lie whole in [p, end), the hot loops of the
  * scanner: whole members at JSON_AT_NAME, whole elements at JSON_AT_VALUE in an
  * array. They stop, with `place` set, where something else stands. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads JSON lines: a value a line, the key is what member paths lead to. */
 #include "base/error.h"
+#include "scan/json_lines.h"
 #include "scan/json_scanner.h"
 #include "scan/json_shape.h"
+#include "scan/line_spans.h"
 #include "scan/line_splitter.h"
 #include "scan/record_reader_private.h"
 
@@ -11,6 +13,7 @@ typedef struct jsonl_reader {
     line_splitter splitter;
     json_scanner *scanner;
     json_shape *shape;
+    json_lines *lines;
 } jsonl_reader;
 
 static ksv_status jsonl_reader_open(record_reader *base, ksv_error *error)
@@ -18,8 +21,9 @@ static ksv_status jsonl_reader_open(record_reader *base, ksv_error *error)
     jsonl_reader *r = (jsonl_reader *)base;
     KSV_TRY(json_scanner_open(base->spec->parts, base->spec->part_count,
                               &base->allocator, &r->scanner, error));
-    return json_shape_open(base->spec->part_count, &base->allocator, &r->shape,
-                           error);
+    KSV_TRY(json_shape_open(base->spec->part_count, &base->allocator, &r->shape,
+                            error));
+    return json_lines_open(base->spec, &base->allocator, &r->lines, error);
 }
 
 static void jsonl_reader_close(record_reader *base)
@@ -27,6 +31,7 @@ static void jsonl_reader_close(record_reader *base)
     jsonl_reader *r = (jsonl_reader *)base;
     json_scanner_close(r->scanner);
     json_shape_close(r->shape);
+    json_lines_close(r->lines);
 }
 
 static ksv_status jsonl_reader_begin(record_reader *base, bool in_middle,
@@ -35,6 +40,7 @@ static ksv_status jsonl_reader_begin(record_reader *base, bool in_middle,
     (void)error;
     jsonl_reader *r = (jsonl_reader *)base;
     line_splitter_init(&r->splitter, base->spec, in_middle);
+    json_lines_begin(r->lines);
     return KSV_OK;
 }
 
@@ -105,7 +111,14 @@ static ksv_status jsonl_reader_next(record_reader *base, scan_record *records,
                                     ksv_error *error)
 {
     jsonl_reader *r = (jsonl_reader *)base;
+    bool many = reader_wants_many(capacity);
     while (*count < capacity && !reader_batch_is_full(base)) {
+        if (many && line_splitter_is_between(&r->splitter)) {
+            KSV_TRY(json_lines_take(r->lines, r->shape, base, records, capacity,
+                                    count, error));
+            if (*count == capacity || reader_batch_is_full(base))
+                return KSV_OK;
+        }
         line_piece piece;
         bool got;
         KSV_TRY(line_splitter_next(&r->splitter, base, &piece, &got, error));

@@ -2,9 +2,9 @@
 /* The structure of a stretch of a content with quotes. */
 #include "scan/record_marks.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "scan/bits.h"
 
 bool record_marks_serve(const record_split *split)
 {

@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "scan/bits.h"
+#include "base/bits.h"
+#include "base/coding.h"
 #include "scan/record_marks.h"
 #include "scan/scan_spec.h"
 #include "scan/structure.h"
@@ -72,7 +73,20 @@ static inline bool record_span_is_at(const record_span *span,
     return span->next_end < span->end_count && span->data + span->start == data;
 }
 
-/* The 64 bits of a mask from `position` on. */
+/* The bits of a mask from `position` on: RECORD_SPAN_BITS of them at least. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+
+#define RECORD_SPAN_BITS 57
+
+static inline uint64_t record_span_bits(const uint64_t *mask, size_t position)
+{
+    return load_u64((const uint8_t *)mask + position / 8) >> position % 8;
+}
+
+#else
+
+#define RECORD_SPAN_BITS 64
+
 static inline uint64_t record_span_bits(const uint64_t *mask, size_t position)
 {
     const uint64_t *word = mask + position / 64;
@@ -80,11 +94,14 @@ static inline uint64_t record_span_bits(const uint64_t *mask, size_t position)
     return word[0] >> shift | (word[1] << 1) << (63 - shift);
 }
 
-/* The first bit of a mask from `start` on that is set, or `end`. */
+#endif
+
+/* The first bit of a mask from `start` on that is set, or `end`. The mask has a
+ * word of zeros behind it. */
 static inline size_t record_span_next_bit(const uint64_t *mask, size_t start,
                                           size_t end)
 {
-    for (size_t at = start; at < end; at += 64) {
+    for (size_t at = start; at < end; at += RECORD_SPAN_BITS) {
         uint64_t bits = record_span_bits(mask, at);
         if (bits == 0)
             continue;

@@ -2,9 +2,9 @@
 /* Where records begin, without reading them. */
 #include "scan/record_split.h"
 
-#include <string.h>
+#include "base/bits.h"
 
-#include "scan/bits.h"
+#include <string.h>
 
 /* So many blocks at once are looked at for quotes. */
 #define SPLIT_BLOCKS 64

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/error.h"
-#include "scan/bits.h"
 
 enum { STREAM_RECORDS = 1024, MARK_BYTES = 3 };
 

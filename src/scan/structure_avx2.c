@@ -109,10 +109,15 @@ KSV_TARGET_AVX2_BITS static void avx2_pass(const uint8_t *data, size_t blocks,
     *state = s;
 }
 
+KSV_TARGET_AVX2_BITS STRUCTURE_INLINE unsigned lowest(uint64_t bits)
+{
+    return (unsigned)_tzcnt_u64(bits);
+}
+
 KSV_TARGET_AVX2_BITS static size_t avx2_list(const uint64_t *mask,
                                              size_t blocks, uint16_t *positions)
 {
-    return structure_list(mask, blocks, positions);
+    return structure_list(mask, blocks, lowest, positions);
 }
 
 const structure_kernels structure_avx2 = {

@@ -85,10 +85,15 @@ avx512_pass(const uint8_t *data, size_t blocks, const uint8_t *wanted,
     *state = s;
 }
 
+KSV_TARGET_AVX512_BITS STRUCTURE_INLINE unsigned lowest(uint64_t bits)
+{
+    return (unsigned)_tzcnt_u64(bits);
+}
+
 KSV_TARGET_AVX512_BITS static size_t
 avx512_list(const uint64_t *mask, size_t blocks, uint16_t *positions)
 {
-    return structure_list(mask, blocks, positions);
+    return structure_list(mask, blocks, lowest, positions);
 }
 
 const structure_kernels structure_avx512 = {

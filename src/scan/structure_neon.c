@@ -67,10 +67,15 @@ static void neon_pass(const uint8_t *data, size_t blocks, const uint8_t *wanted,
     }
 }
 
+STRUCTURE_INLINE unsigned lowest(uint64_t bits)
+{
+    return bits_lowest(bits | UINT64_C(1) << 63);
+}
+
 static size_t neon_list(const uint64_t *mask, size_t blocks,
                         uint16_t *positions)
 {
-    return structure_list(mask, blocks, positions);
+    return structure_list(mask, blocks, lowest, positions);
 }
 
 const structure_kernels structure_neon = {

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/cpu_features.h"
-#include "scan/bits.h"
 #include "scan/structure.h"
 
 extern const structure_kernels structure_portable;
@@ -98,19 +98,20 @@ STRUCTURE_INLINE void structure_unquote(const structure_fields *fields,
 }
 
 /* Two at once without asking, not even whether there are any: sparse bits are
- * in every other block, and nobody can guess in which. Then four at a time. */
+ * in every other block, and nobody can guess in which. Then four at a time.
+ * `lowest` is bits_lowest(), of 0 any number. */
 STRUCTURE_INLINE size_t structure_list(const uint64_t *mask, size_t blocks,
+                                       unsigned (*lowest)(uint64_t),
                                        uint16_t *positions)
 {
-    const uint64_t last = UINT64_C(1) << 63;
     size_t count = 0;
     for (size_t b = 0; b < blocks; b++) {
         uint64_t bits = mask[b];
         size_t base = b * STRUCTURE_BLOCK_BYTES;
         size_t after = count + bits_count(bits);
-        positions[count] = (uint16_t)(base + bits_lowest(bits | last));
+        positions[count] = (uint16_t)(base + lowest(bits));
         bits &= bits - 1;
-        positions[count + 1] = (uint16_t)(base + bits_lowest(bits | last));
+        positions[count + 1] = (uint16_t)(base + lowest(bits));
         bits &= bits - 1;
         if (after <= count + 2) {
             count = after;
@@ -119,8 +120,7 @@ STRUCTURE_INLINE size_t structure_list(const uint64_t *mask, size_t blocks,
         count += 2;
         do {
             for (unsigned i = 0; i < STRUCTURE_LIST_SPARE; i++) {
-                positions[count + i] =
-                    (uint16_t)(base + bits_lowest(bits | last));
+                positions[count + i] = (uint16_t)(base + lowest(bits));
                 bits &= bits - 1;
             }
             count += STRUCTURE_LIST_SPARE;

@@ -86,11 +86,6 @@ static ksv_status check_identity(bool same, const char *what, ksv_error *error)
                      what);
 }
 
-static bool same_hasher(const ksv_hasher *a, const ksv_hasher *b)
-{
-    return a->kind == b->kind && memcmp(a->key, b->key, sizeof a->key) == 0;
-}
-
 static ksv_status start_filter(const segment_place *place,
                                const catalog_filter *filter,
                                segment_filter *out, ksv_error *error)
@@ -102,12 +97,12 @@ static ksv_status start_filter(const segment_place *place,
     ksv_filter_info info;
     ksv_filter_get_info(out->filter, &info);
     const catalog_parameters *p = place->parameters;
-    KSV_TRY(check_identity(memcmp(info.options.id, id, 16) == 0 &&
-                               info.file_bytes == filter->bytes &&
-                               info.keys == filter->keys &&
-                               info.options.hash_bits == p->hash_bits &&
-                               same_hasher(&info.options.hasher, &p->hasher),
-                           "a filter", error));
+    KSV_TRY(check_identity(
+        memcmp(info.options.id, id, 16) == 0 &&
+            info.file_bytes == filter->bytes && info.keys == filter->keys &&
+            info.options.hash_bits == p->hash_bits &&
+            hash_same_hasher(&info.options.hasher, &p->hasher),
+        "a filter", error));
     if (info.file_bytes > SEGMENT_FILTER_LOAD_BYTES)
         return KSV_OK;
     KSV_TRY(ksv_filter_load(out->filter, error));
@@ -155,7 +150,7 @@ ksv_status segment_check_table_identity(
     return check_identity(
         memcmp(id, expected, 16) == 0 && file_bytes == segment->table_bytes &&
             entries == segment->entries && hash_bits == p->hash_bits &&
-            same_hasher(hasher, &p->hasher),
+            hash_same_hasher(hasher, &p->hasher),
         "a table", error);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/prefetch.h"
 
 /* Partitions fill at about one pace: their first chunks begin in different
  * places, or else the places where the next entries go would share a few sets
@@ -12,11 +13,6 @@
 #define FIRST_STEP 37
 
 #define LINE_ENTRIES (64 / sizeof(hash_entry))
-#if defined(__GNUC__)
-#define SORT_PREFETCH(place) __builtin_prefetch(place, 1)
-#else
-#define SORT_PREFETCH(place) ((void)(place))
-#endif
 
 ksv_status entry_adder_init(entry_adder *adder, const adder_options *options,
                             ksv_error *error)
@@ -94,7 +90,7 @@ ksv_status entry_adder_add_many(entry_adder *adder, const hash_entry *entries,
         hash_entry *tail = tails[partition]++;
         *tail = entries[i];
         /* The next line of the cache comes while others are filled. */
-        SORT_PREFETCH(tail + LINE_ENTRIES);
+        MEMORY_PREFETCH_TO_WRITE(tail + LINE_ENTRIES);
         adder->in_memory++;
     }
     return KSV_OK;

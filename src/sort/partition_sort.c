@@ -11,6 +11,15 @@
 
 /* The starts of as many buckets stay in the second-level cache. */
 #define MOST_BUCKET_BITS 14
+/* Spans lie scattered in memory: they are asked for before they are read. */
+#define SPANS_AHEAD 1
+#define LINE_ENTRIES (64 / sizeof(hash_entry))
+#if defined(__GNUC__)
+#define SORT_PREFETCH(place) __builtin_prefetch(place)
+#else
+#define SORT_PREFETCH(place) ((void)(place))
+#endif
+
 /* Buckets beyond this size come from repeated keys. */
 #define SMALL_BUCKET 32
 
@@ -64,9 +73,15 @@ static size_t find_starts(uint32_t *starts, size_t buckets,
                           bucket_shift shift)
 {
     memset(starts, 0, (buckets + 1) * sizeof *starts);
-    for (size_t s = 0; s < span_count; s++)
-        for (size_t i = 0; i < spans[s].count; i++)
+    for (size_t s = 0; s < span_count; s++) {
+        const entry_span *ahead =
+            &spans[s + SPANS_AHEAD < span_count ? s + SPANS_AHEAD : s];
+        for (size_t i = 0; i < spans[s].count; i++) {
+            if (i % LINE_ENTRIES == 0 && i < ahead->count)
+                SORT_PREFETCH(ahead->entries + i);
             starts[bucket_of(spans[s].entries[i].hash, shift) + 1]++;
+        }
+    }
     uint32_t sum = 0, largest = 0;
     for (size_t b = 1; b <= buckets; b++) {
         uint32_t size = starts[b];

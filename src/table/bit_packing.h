@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "base/bits.h"
 #include "base/coding.h"
 
 /* How far behind the last bit of a field a read may reach. */
@@ -31,30 +32,6 @@ static inline uint64_t bits_read_wide(const uint8_t *data, size_t position,
         return bits_read(data, position, width);
     uint64_t low = bits_read(data, position, 32);
     return low | bits_read(data, position + 32, width - 32) << 32;
-}
-
-/* The number of bits set. */
-static inline unsigned bits_count(uint64_t word)
-{
-#if defined(__GNUC__) && (defined(__POPCNT__) || defined(__aarch64__))
-    return (unsigned)__builtin_popcountll(word);
-#else
-    word -= word >> 1 & UINT64_C(0x5555555555555555);
-    word = (word & UINT64_C(0x3333333333333333)) +
-           (word >> 2 & UINT64_C(0x3333333333333333));
-    word = (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    return (unsigned)(word * UINT64_C(0x0101010101010101) >> 56);
-#endif
-}
-
-/* The number of zeros below the lowest bit set; `word` is not 0. */
-static inline unsigned bits_trailing_zeros(uint64_t word)
-{
-#if defined(__GNUC__)
-    return (unsigned)__builtin_ctzll(word);
-#else
-    return bits_count((word & (~word + 1)) - 1);
-#endif
 }
 
 /* The number of bits that `value` needs; 0 for 0. */

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "base/prefetch.h"
 #include "hash/hash.h"
 #include "table/unary_select.h"
 
@@ -110,19 +111,13 @@ ksv_status page_open_again(const uint8_t *page, uint64_t number,
     return KSV_OK;
 }
 
-#if defined(__GNUC__)
-#define PREFETCH(address) __builtin_prefetch(address)
-#else
-#define PREFETCH(address) ((void)(address))
-#endif
-
 /* The header and a unary part of usual length. */
 #define HEAD_LINES 4
 
 void page_prefetch_head(const uint8_t *page)
 {
     for (size_t line = 0; line < HEAD_LINES; line++)
-        PREFETCH(page + 64 * line);
+        MEMORY_PREFETCH(page + 64 * line);
 }
 
 /* How far beside its guessed place, in bytes, an entry is asked for. */
@@ -133,8 +128,8 @@ static void prefetch_bit(const uint8_t *page, size_t bit)
     size_t byte = TABLE_PAGE_HEADER_BYTES + bit / 8;
     if (byte + GUESS_BYTES >= TABLE_PAGE_BYTES)
         return;
-    PREFETCH(page + byte - GUESS_BYTES);
-    PREFETCH(page + byte + GUESS_BYTES);
+    MEMORY_PREFETCH(page + byte - GUESS_BYTES);
+    MEMORY_PREFETCH(page + byte + GUESS_BYTES);
 }
 
 void page_prefetch(const uint8_t *page, const page_context *context, uint64_t x)
@@ -165,7 +160,7 @@ static size_t bucket_end(const page_view *view, size_t start)
     for (; word_start < view->unary_bits; word_start += 64) {
         uint64_t zeros = ~unary_word(view, word_start) & ones;
         if (zeros != 0)
-            return word_start + bits_trailing_zeros(zeros);
+            return word_start + bits_lowest(zeros);
         ones = ~UINT64_C(0);
     }
     return view->unary_bits;
@@ -247,7 +242,7 @@ ksv_status page_cursor_next(page_cursor *cursor, uint64_t *x, uint64_t *payload,
     if (*end)
         return KSV_OK;
     size_t i = cursor->index++;
-    size_t bit = cursor->word_start + bits_trailing_zeros(cursor->word);
+    size_t bit = cursor->word_start + bits_lowest(cursor->word);
     cursor->word &= cursor->word - 1;
     uint64_t high = bit - i;
     *x = view->base + ((high << view->low_bits) | low_part(view, i));

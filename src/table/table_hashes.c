@@ -67,7 +67,7 @@ static bool decode(const page_view *view, uint64_t last_x, uint64_t *values)
         for (; word != 0; word &= word - 1) {
             if (i == view->entries)
                 return false;
-            uint64_t high = start + bits_trailing_zeros(word) - i;
+            uint64_t high = start + bits_lowest(word) - i;
             uint64_t low =
                 bits_read_wide(view->body, low_position, view->low_bits);
             uint64_t x = view->base + ((high << view->low_bits) | low);

@@ -37,8 +37,9 @@ static ksv_status make_plan(generations *g, ksv_error *error)
     if (o->window_ms <= 0)
         return ksv_filter_make_plan(g->capacity, o->fpr, 64, &g->plan, error);
     g->capacity = (g->capacity - 1) / slices + 1;
-    /* An even stream has a little more or less in a slice. */
-    g->full_at = g->capacity + g->capacity / 16 + 1;
+    /* An even stream has a little more or less in a slice; as many keys as were
+     * expected, that come all at once, still do not raise the rate much. */
+    g->full_at = g->capacity + g->capacity / 64 + 1;
     g->most = slices + 1 + (slices + 3) / 4;
     g->slice_ms = o->window_ms / slices > 0 ? o->window_ms / slices : 1;
     return ksv_filter_make_plan(g->capacity, o->fpr / (slices + 1), 64,

@@ -4,15 +4,18 @@
 
 #include <string.h>
 
-#include "base/coding.h"
 #include "base/error.h"
+#include "base/prefetch.h"
 #include "filter/bloom_probe.h"
 #include "filter/filter_geometry.h"
 #include "filter/filter_output.h"
+#include "filter/filter_pages.h"
 #include "io/file.h"
+#include "io/large_pages.h"
 
-/* Blocks on the way from memory at once. */
-enum { PROBE_AHEAD = 64 };
+/* Blocks that are probed together, and groups of them on the way from memory.
+ */
+enum { PROBE_GROUP = 16, GROUPS_AHEAD = 2, RING = PROBE_GROUP * 4 };
 
 ksv_status memory_filter_init(memory_filter *filter, uint64_t blocks,
                               unsigned functions,
@@ -23,6 +26,8 @@ ksv_status memory_filter_init(memory_filter *filter, uint64_t blocks,
     if (blocks > FILTER_MAX_BLOCKS)
         return error_set_memory(error);
     KSV_TRY(filter_memory_init(&filter->memory, allocator, bytes, error));
+    /* It is asked all over. */
+    large_pages_ask(filter->memory.data, filter->memory.size_bytes);
     filter_memory_clear(&filter->memory);
     return KSV_OK;
 }
@@ -42,14 +47,18 @@ void memory_filter_probe(const memory_filter *filter, const uint64_t *hashes,
         return;
     }
     bloom_probe_fn probe = bloom_probe_choose();
-    const uint8_t *blocks[PROBE_AHEAD];
-    for (size_t done = 0; done < count; done += PROBE_AHEAD) {
-        size_t n = count - done < PROBE_AHEAD ? count - done : PROBE_AHEAD;
-        for (size_t i = 0; i < n; i++) {
-            blocks[i] = memory_filter_block(filter, hashes[done + i]);
-            BLOOM_PREFETCH(blocks[i]);
+    const uint8_t *ring[RING];
+    size_t fetched = 0;
+    for (size_t done = 0; done < count; done += PROBE_GROUP) {
+        size_t n = count - done < PROBE_GROUP ? count - done : PROBE_GROUP;
+        size_t ahead = done + PROBE_GROUP * (GROUPS_AHEAD + 1);
+        for (; fetched < ahead && fetched < count; fetched++) {
+            const uint8_t *block = memory_filter_block(filter, hashes[fetched]);
+            MEMORY_PREFETCH(block);
+            ring[fetched % RING] = block;
         }
-        probe(blocks, hashes + done, n, filter->functions, may_contain + done);
+        probe(ring + done % RING, hashes + done, n, filter->functions,
+              may_contain + done);
     }
 }
 
@@ -86,31 +95,6 @@ ksv_status memory_filter_write(const memory_filter *filter,
     return status;
 }
 
-/* Checks the body, read already, against one page of checksums. */
-static ksv_status check_pages(const memory_filter *filter,
-                              const filter_layout *layout, const uint8_t *id,
-                              uint64_t number, ksv_file *file, ksv_error *error)
-{
-    uint8_t sums[FILTER_PAGE_BYTES];
-    size_t bytes = filter_checksum_page_bytes(layout, number);
-    uint64_t offset = layout->checksums_offset + number * FILTER_PAGE_BYTES;
-    KSV_TRY(file_read_exactly(file, offset, sums, bytes, error));
-    KSV_TRY(filter_checksum_page_check(id, number, sums, bytes, offset, error));
-    uint64_t first = number * FILTER_CHECKSUMS_PER_PAGE;
-    size_t count = (bytes - FILTER_CHECKSUM_HEAD_BYTES) / 4;
-    for (size_t i = 0; i < count && first + i < layout->pages; i++) {
-        uint64_t at = (first + i) * FILTER_PAGE_BYTES;
-        uint32_t sum =
-            filter_page_checksum(id, first + i, filter->memory.data + at,
-                                 filter_page_bytes(layout, first + i));
-        if (sum != load_u32(sums + FILTER_CHECKSUM_HEAD_BYTES + 4 * i))
-            return error_set_at(error, KSV_ERROR_CORRUPT, NULL,
-                                layout->body_offset + at,
-                                "a page of the filter is damaged");
-    }
-    return KSV_OK;
-}
-
 /* Header and footer are whole and say what is expected. */
 static ksv_status check_ends(const ksv_filter_options *expected,
                              const filter_layout *layout, ksv_file *file,
@@ -139,15 +123,17 @@ static ksv_status check_ends(const ksv_filter_options *expected,
 }
 
 ksv_status memory_filter_read(memory_filter *filter, const ksv_hasher *hasher,
-                              const uint8_t id[16], ksv_file *file,
+                              const uint8_t id[16],
+                              const ksv_allocator *allocator, ksv_file *file,
                               ksv_error *error)
 {
     ksv_filter_options options = options_of(filter, hasher, id);
     filter_layout layout = filter_layout_of(filter->blocks);
     KSV_TRY(check_ends(&options, &layout, file, error));
-    KSV_TRY(file_read_exactly(file, layout.body_offset, filter->memory.data,
-                              filter->memory.size_bytes, error));
-    for (uint64_t i = 0; i < layout.checksum_pages; i++)
-        KSV_TRY(check_pages(filter, &layout, id, i, file, error));
-    return KSV_OK;
+    filter_pages pages;
+    KSV_TRY(filter_pages_init(&pages, file, id, &layout, &filter->memory,
+                              allocator, error));
+    ksv_status status = filter_pages_read_all(&pages, error);
+    filter_pages_release(&pages, allocator);
+    return status;
 }

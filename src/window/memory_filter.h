@@ -9,6 +9,7 @@
 
 #include <keysieve/filter.h>
 
+#include "base/prefetch.h"
 #include "filter/bloom_block.h"
 #include "filter/filter_memory.h"
 
@@ -38,7 +39,7 @@ static inline void memory_filter_prefetch(const memory_filter *filter,
                                           uint64_t hash)
 {
     if (filter->blocks > 0)
-        BLOOM_PREFETCH(memory_filter_block(filter, hash));
+        MEMORY_PREFETCH(memory_filter_block(filter, hash));
 }
 
 static inline void memory_filter_add(memory_filter *filter, uint64_t hash)
@@ -69,7 +70,8 @@ ksv_status memory_filter_write(const memory_filter *filter,
 /* Fills the filter, which has the shape of the one in `file`, from that; what
  * is not a filter of that shape, hasher and id is KSV_ERROR_CORRUPT. */
 ksv_status memory_filter_read(memory_filter *filter, const ksv_hasher *hasher,
-                              const uint8_t id[16], ksv_file *file,
+                              const uint8_t id[16],
+                              const ksv_allocator *allocator, ksv_file *file,
                               ksv_error *error);
 
 #endif

@@ -76,7 +76,7 @@ static void check_word(uint64_t word)
             continue;
         assert_int_equal(bits_select(word, rank), i);
         if (rank == 0)
-            assert_int_equal(bits_trailing_zeros(word), i);
+            assert_int_equal(bits_lowest(word), i);
         rank++;
         length = i + 1;
     }

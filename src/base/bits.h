@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Single bits of 64-bit masks. */
-#ifndef KSV_SCAN_BITS_H
-#define KSV_SCAN_BITS_H
+#ifndef KSV_BASE_BITS_H
+#define KSV_BASE_BITS_H
 
 #include <stdint.h>
 
@@ -21,13 +21,14 @@ static inline unsigned bits_lowest(uint64_t bits)
 /* How many bits are set. */
 static inline unsigned bits_count(uint64_t bits)
 {
-#if defined(__GNUC__)
+#if defined(__GNUC__) && (defined(__POPCNT__) || defined(__aarch64__))
     return (unsigned)__builtin_popcountll(bits);
 #else
-    unsigned count = 0;
-    for (; bits != 0; bits &= bits - 1)
-        count++;
-    return count;
+    bits -= bits >> 1 & UINT64_C(0x5555555555555555);
+    bits = (bits & UINT64_C(0x3333333333333333)) +
+           (bits >> 2 & UINT64_C(0x3333333333333333));
+    bits = (bits + (bits >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (unsigned)(bits * UINT64_C(0x0101010101010101) >> 56);
 #endif
 }
 
