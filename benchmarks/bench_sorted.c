@@ -15,7 +15,7 @@
 #include "sorted/sorted_iterator.h"
 #include "sorted/sorted_writer.h"
 
-#define ASKED ((size_t)1 << 16)
+#define MOST_ASKED ((uint64_t)1 << 16)
 #define KEY_BYTES 36
 #define PAYLOAD_BITS 30
 
@@ -28,6 +28,7 @@ typedef struct subject {
     ksv_file *file;
     sorted_reader *reader;
     sorted_cursor *cursor;
+    uint64_t asked; /* keys a round */
     uint64_t found;
 } subject;
 
@@ -63,8 +64,7 @@ static key_sorter *sort_keys(const subject *s)
         bench_check(key_adder_add(adder, key, sizeof key, i * 90, NULL), NULL);
     }
     bench_check(key_sorter_finish(sorter, s->pool, NULL), NULL);
-    bench_print("sorted.add", seconds_since(start) * 1e9 / (double)s->entries,
-                "ns");
+    bench_print("add", seconds_since(start) * 1e9 / (double)s->entries, "ns");
     return sorter;
 }
 
@@ -90,12 +90,10 @@ static void write_sorted(const subject *s, key_sorter *sorter, ksv_file *file)
     }
     bench_check(sorted_writer_finish(writer, &info, NULL), NULL);
     double entries = (double)info.entries;
-    bench_print("sorted.write", seconds_since(start) * 1e9 / entries, "ns");
-    bench_print("sorted.bytes_per_key", (double)info.file_bytes / entries, "B");
-    bench_print("sorted.raw_bytes_per_key", (double)info.raw_bytes / entries,
-                "B");
-    bench_print("sorted.index_blocks", (double)(info.blocks - info.data_blocks),
-                "");
+    bench_print("write", seconds_since(start) * 1e9 / entries, "ns");
+    bench_print("bytes_per_key", (double)info.file_bytes / entries, "B");
+    bench_print("raw_bytes_per_key", (double)info.raw_bytes / entries, "B");
+    bench_print("index_blocks", (double)(info.blocks - info.data_blocks), "");
     sorted_writer_close(writer);
 }
 
@@ -109,7 +107,7 @@ static bool count_payload(void *ctx, uint64_t payload)
 static void find_all(void *ctx)
 {
     subject *s = ctx;
-    for (size_t i = 0; i < ASKED; i++) {
+    for (uint64_t i = 0; i < s->asked; i++) {
         uint8_t bytes[KEY_BYTES];
         make_key(bench_random(i) % s->entries, bytes);
         sorted_key key = {bytes, sizeof bytes};
@@ -124,7 +122,7 @@ static void read_all(void *ctx)
 {
     subject *s = ctx;
     static uint8_t block[1 << 20];
-    for (size_t i = 0; i < ASKED; i++) {
+    for (uint64_t i = 0; i < s->asked; i++) {
         uint8_t bytes[KEY_BYTES];
         sorted_place place;
         bool found;
@@ -167,14 +165,14 @@ static void measure_reading(subject *s)
     bench_check(fs->open_read(fs->ctx, s->path, &s->file, NULL), NULL);
     bench_check(sorted_reader_open(s->file, NULL, &s->reader, NULL), NULL);
     bench_check(sorted_cursor_open(s->reader, &s->cursor, NULL), NULL);
-    bench_run("sorted.find", find_all, s, ASKED, 3);
-    bench_run("sorted.read_blocks", read_all, s, ASKED, 3);
-    bench_run("sorted.iterate", iterate, s, (double)s->entries, 1);
-    bench_run("sorted.walk", walk, s, (double)s->entries, 1);
+    bench_run("find", find_all, s, (double)s->asked, 3);
+    bench_run("read_blocks", read_all, s, (double)s->asked, 3);
+    bench_run("iterate", iterate, s, (double)s->entries, 1);
+    bench_run("walk", walk, s, (double)s->entries, 1);
     sorted_cursor_close(s->cursor);
     sorted_reader_close(s->reader);
     file_close_quietly(s->file);
-    if (s->found != 4 * ASKED)
+    if (s->found != 4 * s->asked)
         bench_fail("keys were not found");
 }
 
@@ -182,9 +180,10 @@ int main(int argc, char **argv)
 {
     subject s = {.entries = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000,
                  .block_bytes = argc > 2 ? strtoull(argv[2], NULL, 10) : 0,
-                 .path = argc > 3 ? argv[3] : "/tmp/bench_sorted.kss"};
+                 .path = argc > 3 ? argv[3] : "bench_sorted.kss"};
     const ksv_file_system *fs = ksv_posix_file_system();
     ksv_file *file;
+    s.asked = s.entries < MOST_ASKED ? s.entries : MOST_ASKED;
     s.threads = processor_count();
     bench_check(thread_pool_open(s.threads, NULL, &s.pool, NULL), NULL);
     key_sorter *sorter = sort_keys(&s);
