@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "catalog/catalog_names.h"
 #include "catalog/catalog_store.h"
-#include "catalog/lmdb_layout.h"
+#include "mdb/lmdb_layout.h"
 #include "hash/hash.h"
 #include "io/atomic_file.h"
 #include "io/file.h"

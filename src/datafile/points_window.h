@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/memory.h"
-#include "datafile/inflate.h"
+#include "compress/inflate.h"
 #include "datafile/points_format.h"
 
 /* Puts the window of `entry` out of its blob (points_reader_blob()) into

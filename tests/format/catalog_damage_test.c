@@ -13,7 +13,7 @@
 
 #include "catalog/catalog.h"
 #include "catalog/catalog_records.h"
-#include "catalog/lmdb_layout.h"
+#include "mdb/lmdb_layout.h"
 #include "io/file.h"
 #include "io/memory_file_system.h"
 #include "support/catalog_samples.h"
