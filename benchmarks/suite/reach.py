@@ -8,6 +8,7 @@ MIB = 1 << 20
 
 BY_BATCH_SAFE = "get, present, batches, safe"
 BY_BATCH_MAPPED = "get, present, batches, mapped"
+BY_STDIN = "`get -l -f -`, 1,000,000 keys, half absent"
 
 
 # From a profile of this machine; instructions were counted by valgrind.
@@ -21,14 +22,28 @@ def reasons_of(results):
     def at(name, factor=1.0):
         return f"{results[name]['value'] * factor:,.2f}" if name in results else "?"
 
+    def asked_ahead(name, what):
+        if name in results:
+            return f"{what} {at(name)} ns when 32 are asked for ahead"
+        return f"accesses side by side take {at('floor.memory.12_MiB.independent')} ns in 12 MiB"
+
     return {
         BY_BATCH_SAFE: f"records lie too far apart to be read together, each takes a call of its own; `pread` of 128 B: "
                        f"{at('floor.pread.of_128_bytes')} ns",
-        BY_BATCH_MAPPED: f"table and data, {at('build.csv.data_bytes', 1e-9)} GB, are not in the processor's cache; an access "
-                         f"that depends on the one before: {at('floor.memory.12_MiB.dependent')} ns in 12 MiB",
+        BY_BATCH_MAPPED: f"filter, table and data, {at('build.csv.data_bytes', 1e-9)} GB, are not in the processor's cache; "
+                         + asked_ahead("floor.mapped.groups_of_32", "to look at records in mapped data alone takes"),
         "filter of 12 MB, absent key, alone": f"one access of memory that nothing hides, "
                                               f"{at('floor.memory.12_MiB.dependent')} ns",
-        "filter of 12 MB, absent key, batches": f"accesses side by side take {at('floor.memory.12_MiB.independent')} ns",
+        "filter of 12 MB, absent key, batches": asked_ahead("floor.memory.12_MiB.groups_of_32.large_pages",
+                                                            "accesses in large pages take"),
+        "cold get, 1,000 keys / two raw preads each": f"of {at('cold.get.single', 1e-3)} µs a key the two reads take "
+                                                      f"{at('cold.raw.two_preads', 1e-3)} µs; the rest is one look at the data file and "
+                                                      f"what the reads left of the processor's cache: a lookup of a key that "
+                                                      f"is warm takes {at('get.present.single.safe', 1e-3)} µs",
+        BY_STDIN: f"half a million records take a call each, `pread` of 128 B: {at('floor.pread.of_128_bytes')} ns; copying "
+                  f"memory, which reading table pages is: {at('floor.memory.copy')} GB/s",
+        "lookup process: peak less filter and fences": f"a process that looks one key up takes "
+                                                       f"{at('process.peak', 1e-6)} MB, a batch of 24,576 keys the rest",
         "build csv, 2 threads / `wc -l`": f"processor time {at('build.csv.2_threads.cpu')} s over both threads, and the syncs "
                                           f"of the sidecars' last megabytes and of the commit. {CSV_SHARES}",
         "build csv, 1 thread / `wc -l`": f"processor time {at('build.csv.1_thread.cpu')} s. {CSV_SHARES}",

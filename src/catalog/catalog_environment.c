@@ -8,10 +8,10 @@
 #include "base/error.h"
 #include "catalog/catalog_names.h"
 #include "catalog/catalog_store.h"
-#include "catalog/lmdb_layout.h"
 #include "hash/hash.h"
 #include "io/atomic_file.h"
 #include "io/file.h"
+#include "mdb/lmdb_layout.h"
 
 #define CHUNK_BYTES 65536
 

@@ -5,7 +5,7 @@
 
 #include "catalog/catalog.h"
 #include "catalog/catalog_copy.h"
-#include "catalog/lmdb_layout.h"
+#include "mdb/lmdb_layout.h"
 
 typedef enum inspect_finding {
     INSPECT_NOTHING,     /* no file of an index */

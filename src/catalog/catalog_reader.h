@@ -4,7 +4,7 @@
 #define KSV_CATALOG_CATALOG_READER_H
 
 #include "catalog/catalog.h"
-#include "catalog/lmdb_layout.h"
+#include "mdb/lmdb_layout.h"
 
 /* What catalog.mdb was when it was looked at: when it is the same after a
  * failure, no builder was the reason for it. */

@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "catalog/catalog_check.h"
 #include "catalog/catalog_codec.h"
-#include "catalog/lmdb_walker.h"
 #include "hash/hash.h"
+#include "mdb/lmdb_walker.h"
 
 #define CHECKSUM_BYTES 8
 
@@ -232,8 +232,9 @@ static ksv_status read_records(ksv_file *file, const char *path,
                                const lmdb_head *head, record_reader *reader,
                                uint64_t *bytes_read, ksv_error *error)
 {
-    KSV_TRY(lmdb_walk(file, path, head, &reader->state->allocator,
-                      record_reader_add, reader, bytes_read, error));
+    lmdb_walk_options options = {.visit = record_reader_add, .ctx = reader};
+    KSV_TRY(lmdb_walk(file, path, head, &reader->state->allocator, &options,
+                      bytes_read, error));
     KSV_TRY(record_reader_finish(reader, error));
     catalog_mark mark = records_mark(head);
     if (reader->mark.generation != mark.generation ||

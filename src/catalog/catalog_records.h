@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "catalog/catalog.h"
 #include "catalog/catalog_copy.h"
-#include "catalog/lmdb_layout.h"
+#include "mdb/lmdb_layout.h"
 
 /* 'F' and the ordinal of a data file, 'P' for the parameters, 'S' and the id of
  * a segment; the numbers big-endian, so that the keys sort as they do. */

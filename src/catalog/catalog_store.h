@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes states into LMDB environments: the one user of LMDB. */
+/* Writes states into LMDB environments. */
 #ifndef KSV_CATALOG_CATALOG_STORE_H
 #define KSV_CATALOG_CATALOG_STORE_H
 

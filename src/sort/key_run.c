@@ -230,7 +230,8 @@ ksv_status key_run_reader_next(key_run_reader *reader, key_entry *entry,
         return not_what_was_written(reader, error);
     reader->key.size = (size_t)common;
     KSV_TRY(take_rest(reader, rest_bytes, error));
-    entry->key = reader->key.data;
+    static const uint8_t none[1]; /* an empty key, too, has an address */
+    entry->key = reader->key.size > 0 ? reader->key.data : none;
     entry->key_bytes = reader->key.size;
     return KSV_OK;
 }

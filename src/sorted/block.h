@@ -74,9 +74,12 @@ ksv_status block_walker_next(block_walker *walker, ksv_error *error);
 ksv_status block_walker_seek(block_walker *walker, sorted_key key,
                              ksv_error *error);
 
+/* An empty key, too, has an address. */
 static inline sorted_key block_walker_key(const block_walker *walker)
 {
-    return (sorted_key){walker->key.data, walker->key.size};
+    static const uint8_t none[1];
+    return (sorted_key){walker->key.size > 0 ? walker->key.data : none,
+                        walker->key.size};
 }
 
 /* Below, at or above 0 as the walker's key comes before, is or comes after. */

@@ -102,12 +102,12 @@ static ksv_status add_key(block_builder *b, sorted_key key, ksv_error *error)
     KSV_TRY(buffer_reserve(&b->keys, ENTRY_HEAD_BYTES + rest, error));
     uint8_t *start = b->keys.data + b->keys.size;
     uint8_t *end = varint_put(varint_put(start, common), rest);
-    if (rest > 0)
+    b->last.size = common;
+    if (rest > 0) {
         memcpy(end, key.data + common, rest);
+        KSV_TRY(buffer_append(&b->last, key.data + common, rest, error));
+    }
     b->keys.size += (size_t)(end - start) + rest;
-    b->last.size = common < b->last.size ? common : b->last.size;
-    KSV_TRY(buffer_append(&b->last, key.data + b->last.size,
-                          key.size_bytes - b->last.size, error));
     b->entries++;
     return KSV_OK;
 }

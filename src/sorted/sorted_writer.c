@@ -331,9 +331,9 @@ ksv_status sorted_writer_add(sorted_writer *writer, sorted_key key,
     w->last_payload = payload;
     if (is_new != NULL)
         *is_new = order > 0;
-    if (order == 0)
-        return KSV_OK;
     w->last.size = common;
+    if (key.size_bytes == common)
+        return KSV_OK;
     w->failed = buffer_append(&w->last, key.data + common,
                               key.size_bytes - common, error);
     return w->failed;

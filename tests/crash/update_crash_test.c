@@ -31,7 +31,7 @@ typedef struct crash_case {
     index_copy before;
 } crash_case;
 
-enum { GROWN, REPLACED, VANISHED, ADDED };
+enum { GROWN, GROWN_GZIP, REPLACED, VANISHED, ADDED };
 
 static void choose_options(const crash_case *c, ksv_format_options *format,
                            ksv_build_options *options)
@@ -49,6 +49,7 @@ static void make_case(crash_case *c)
     data_set_make(&c->set, KSV_FORMAT_CSV, 100);
     const char *patterns = temp_dir_path(&c->set.dir, "*.csv", pattern);
     temp_dir_path(&c->set.dir, "ix", c->directory);
+    c->set.is_gzip[GROWN_GZIP] = true;
     for (size_t i = GROWN; i <= VANISHED; i++)
         data_set_write(&c->set, i, 150, &random);
     ksv_format_options format;
@@ -60,6 +61,7 @@ static void make_case(crash_case *c)
                      KSV_OK);
     index_copy_take(&c->before, c->directory);
     data_set_append(&c->set, GROWN, 30, &random);
+    data_set_append(&c->set, GROWN_GZIP, 20, &random);
     data_set_write(&c->set, REPLACED, 160, &random);
     data_set_drop(&c->set, VANISHED);
     data_set_write(&c->set, ADDED, 50, &random);
@@ -197,9 +199,9 @@ static size_t clean_update(crash_case *c)
 {
     ksv_build_report report;
     assert_int_equal(update(c, &report, NULL), KSV_OK);
-    assert_int_equal(report.files_indexed, 3);
+    assert_int_equal(report.files_indexed, 4);
     assert_int_equal(report.files_dropped, 1);
-    assert_int_equal(report.records, 30 + 160 + 50);
+    assert_int_equal(report.records, 30 + 20 + 160 + 50);
     return index_copy_entries(c->directory);
 }
 

@@ -13,9 +13,9 @@
 
 #include "catalog/catalog.h"
 #include "catalog/catalog_records.h"
-#include "catalog/lmdb_layout.h"
 #include "io/file.h"
 #include "io/memory_file_system.h"
+#include "mdb/lmdb_layout.h"
 #include "support/catalog_samples.h"
 #include "support/index_copy.h"
 #include "support/pace.h"

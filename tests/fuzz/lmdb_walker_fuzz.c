@@ -4,9 +4,9 @@
 
 #include "base/memory.h"
 #include "catalog/catalog_records.h"
-#include "catalog/lmdb_walker.h"
 #include "io/file.h"
 #include "io/memory_file_system.h"
+#include "mdb/lmdb_walker.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,7 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         uint64_t sum = 0;
         catalog_state state;
         uint64_t checksum;
-        if (lmdb_walk(file, "fuzz", &head, &a, visit, &sum, NULL, NULL) ==
+        lmdb_walk_options options = {.visit = visit, .ctx = &sum};
+        if (lmdb_walk(file, "fuzz", &head, &a, &options, NULL, NULL) ==
                 KSV_OK &&
             records_read(file, "fuzz", &head, &a, &state, &checksum, NULL,
                          NULL) == KSV_OK)

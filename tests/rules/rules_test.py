@@ -14,7 +14,8 @@ BUILD = os.environ.get("KSV_BUILD", os.path.join(ROOT, "build", "dev"))
 os.chdir(ROOT)
 
 # A folder may include itself and those in the rows above its own.
-LAYERS = [["base"], ["io"], ["hash"], ["compress"], ["filter", "table", "sorted", "catalog", "datafile"], ["scan", "sort", "window"],
+LAYERS = [["base"], ["io"], ["hash"], ["compress", "mdb"], ["filter", "table", "sorted", "btree", "catalog", "datafile"],
+          ["scan", "sort", "window"],
           ["segment"], ["build", "lookup", "verify", "dedup"]]
 LEVEL = {folder: i for i, row in enumerate(LAYERS) for folder in row}
 # Within a row two folders never meet, except that sort and scan may be used by the row above.

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "catalog/lmdb_walker.h"
 #include "io/file.h"
 #include "io/memory_file_system.h"
+#include "mdb/lmdb_walker.h"
 #include "support/catalog_samples.h"
 #include "support/index_copy.h"
 #include "support/temp_dir.h"
@@ -119,9 +119,10 @@ static ksv_status walk_file(ksv_file *file, const char *path, lmdb_head *head,
 {
     ksv_allocator a = allocator_or_default(NULL);
     ksv_status status = lmdb_head_read(file, path, head, error);
+    lmdb_walk_options options = {.visit = fn, .ctx = ctx};
     uint64_t bytes = 0;
     if (status == KSV_OK)
-        status = lmdb_walk(file, path, head, &a, fn, ctx, &bytes, error);
+        status = lmdb_walk(file, path, head, &a, &options, &bytes, error);
     file_close_quietly(file);
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The two meta pages of an LMDB environment, read from its file alone. */
-#include "catalog/lmdb_layout.h"
+#include "mdb/lmdb_layout.h"
 
 #include "base/error.h"
 #include "hash/hash.h"

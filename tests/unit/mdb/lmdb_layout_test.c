@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "catalog/catalog_store.h"
-#include "catalog/lmdb_layout.h"
 #include "io/file.h"
 #include "io/memory_file_system.h"
+#include "mdb/lmdb_layout.h"
 #include "support/catalog_samples.h"
 #include "support/index_copy.h"
 #include "support/temp_dir.h"

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks every page of an LMDB environment that a commit refers to. */
-#include "catalog/lmdb_walker.h"
+#include "mdb/lmdb_walker.h"
 
 #include "base/error.h"
 #include "base/memory.h"
 
-/* LMDB itself has room for as many levels. */
-#define DEPTH_MOST 32
-#define KEY_BYTES_MOST 511
 /* Pages that a transaction takes and gives back are free without ever having
  * been written: the last page may lie behind the end of the file. */
 #define UNWRITTEN_PAGES_MOST ((uint64_t)1 << 20)
@@ -24,8 +21,7 @@ typedef struct walker {
     uint64_t taken_pages;
     uint8_t *levels; /* a page a level of the tree being walked */
     byte_buffer value;
-    lmdb_visit_fn visit;
-    void *ctx;
+    const lmdb_walk_options *options;
     uint64_t bytes_read;
     /* Of the tree being walked. */
     const lmdb_tree *tree;
@@ -33,27 +29,11 @@ typedef struct walker {
     bool is_free_list;
     /* The next key has to be greater than this one, or equal to it when it is
      * the separator before its page. */
-    uint8_t bound[KEY_BYTES_MOST];
+    uint8_t bound[LMDB_KEY_BYTES_MOST];
     size_t bound_bytes;
     bool has_bound;
     bool bound_included;
 } walker;
-
-typedef struct page {
-    uint64_t number;
-    const uint8_t *bytes;
-    unsigned nodes;
-    bool is_leaf;
-} page;
-
-typedef struct node {
-    const uint8_t *key;
-    size_t key_bytes;
-    uint32_t value_bytes; /* in leaves */
-    uint64_t child;       /* in branches */
-    unsigned flags;       /* in leaves */
-    const uint8_t *value; /* in leaves: the value, or its page's number */
-} node;
 
 static ksv_status damaged(const walker *w, uint64_t page_number,
                           const char *what, ksv_error *error)
@@ -96,102 +76,41 @@ static ksv_status read_pages(walker *w, uint64_t number, uint8_t *out,
 }
 
 static ksv_status read_tree_page(walker *w, uint64_t number, unsigned level,
-                                 page *out, ksv_error *error)
+                                 lmdb_page *out, ksv_error *error)
 {
     uint8_t *bytes = w->levels + level * w->page_bytes;
     KSV_TRY(read_pages(w, number, bytes, 1, error));
-    const uint8_t *fields = bytes + LMDB_WORD_BYTES;
-    unsigned flags = lmdb_load_u16(fields + 2);
-    unsigned lower = lmdb_load_u16(fields + 4);
-    unsigned upper = lmdb_load_u16(fields + 6);
     bool is_leaf = level + 1 == w->tree->depth;
-    if (lmdb_load_word(bytes) != number ||
-        flags != (is_leaf ? LMDB_PAGE_LEAF : LMDB_PAGE_BRANCH))
-        return damaged(w, number, "has a wrong header", error);
-    if (lower < LMDB_PAGE_HEADER_BYTES || lower % 2 != 0 || upper < lower ||
-        upper % 2 != 0 || upper > w->page_bytes)
-        return damaged(w, number, "has wrong bounds", error);
-    unsigned nodes = (lower - (unsigned)LMDB_PAGE_HEADER_BYTES) / 2;
     /* A branch with one child is found in free lists only. */
-    if (nodes < (is_leaf || w->is_free_list ? 1u : 2u))
-        return damaged(w, number, "has too few entries", error);
-    *out = (page){number, bytes, nodes, is_leaf};
-    return KSV_OK;
+    unsigned least = is_leaf || w->is_free_list ? 1u : 2u;
+    const char *wrong =
+        lmdb_page_take(bytes, w->page_bytes, number, is_leaf, least, out);
+    return wrong == NULL ? KSV_OK : damaged(w, number, wrong, error);
 }
 
-/* Fills `*out` when node `i` lies inside of the page. */
-static bool decode_node(const walker *w, const page *p, unsigned i, node *out,
-                        size_t *node_bytes)
-{
-    unsigned upper = lmdb_load_u16(p->bytes + LMDB_WORD_BYTES + 6);
-    unsigned offset =
-        lmdb_load_u16(p->bytes + LMDB_PAGE_HEADER_BYTES + 2 * (size_t)i);
-    if (offset < upper || offset % 2 != 0 ||
-        offset + LMDB_NODE_HEADER_BYTES > w->page_bytes)
-        return false;
-    /* The two halves of a value's size stand in the order of the machine, as
-     * one number would; a page number has its highest 16 bits behind them. */
-    const uint8_t *b = p->bytes + offset;
-    uint32_t low = lmdb_load_u32(b);
-    out->flags = lmdb_load_u16(b + 4);
-    out->key_bytes = lmdb_load_u16(b + 6);
-    out->key = b + LMDB_NODE_HEADER_BYTES;
-    out->value_bytes = low;
-    out->child = low;
-    if (LMDB_WORD_BYTES == 8)
-        out->child |= (uint64_t)out->flags << 32;
-    uint64_t bytes = LMDB_NODE_HEADER_BYTES + (uint64_t)out->key_bytes;
-    if (p->is_leaf)
-        bytes += (out->flags & LMDB_NODE_BIGDATA) != 0 ? LMDB_WORD_BYTES
-                                                       : out->value_bytes;
-    if (bytes > w->page_bytes - offset || out->key_bytes > KEY_BYTES_MOST)
-        return false;
-    out->value = out->key + out->key_bytes;
-    *node_bytes = ((size_t)bytes + 1) & ~(size_t)1;
-    return true;
-}
-
-/* Nodes fill the upper part of a page without gaps, so none overlaps another
- * when their sizes add up. */
-static ksv_status check_nodes(const walker *w, const page *p, ksv_error *error)
-{
-    size_t sum = 0;
-    for (unsigned i = 0; i < p->nodes; i++) {
-        node n;
-        size_t bytes;
-        if (!decode_node(w, p, i, &n, &bytes))
-            return damaged(w, p->number, "has an entry that lies outside",
-                           error);
-        if (p->is_leaf && (n.flags & ~LMDB_NODE_BIGDATA) != 0)
-            return damaged(w, p->number, "has an entry of an unknown kind",
-                           error);
-        sum += bytes;
-    }
-    if (sum != w->page_bytes - lmdb_load_u16(p->bytes + LMDB_WORD_BYTES + 6))
-        return damaged(w, p->number, "has entries that overlap", error);
-    return KSV_OK;
-}
-
-static int compare_keys(const walker *w, const node *n)
+static int compare_keys(const walker *w, const lmdb_node *n)
 {
     if (w->is_free_list) {
         uint64_t a = lmdb_load_word(n->key);
         uint64_t b = lmdb_load_word(w->bound);
         return (a > b) - (a < b);
     }
-    size_t shared =
-        n->key_bytes < w->bound_bytes ? n->key_bytes : w->bound_bytes;
-    int order = memcmp(n->key, w->bound, shared);
-    if (order != 0)
-        return order;
-    return (n->key_bytes > w->bound_bytes) - (n->key_bytes < w->bound_bytes);
+    return lmdb_compare(w->options->order, n->key, n->key_bytes, w->bound,
+                        w->bound_bytes);
 }
 
-static ksv_status check_order(walker *w, const page *p, const node *n,
+static bool has_right_size(const walker *w, size_t key_bytes)
+{
+    if (w->is_free_list)
+        return key_bytes == LMDB_WORD_BYTES;
+    return key_bytes >=
+           (w->options->order == LMDB_ORDER_TIED ? LMDB_TIE_BYTES + 1 : 1);
+}
+
+static ksv_status check_order(walker *w, const lmdb_page *p, const lmdb_node *n,
                               ksv_error *error)
 {
-    if (n->key_bytes == 0 ||
-        (w->is_free_list && n->key_bytes != LMDB_WORD_BYTES))
+    if (!has_right_size(w, n->key_bytes))
         return damaged(w, p->number, "has a key of a wrong size", error);
     if (w->has_bound) {
         int order = compare_keys(w, n);
@@ -213,42 +132,41 @@ static ksv_status read_big_header(walker *w, uint64_t first, uint64_t needed,
     buffer_clear(&w->value);
     KSV_TRY(buffer_reserve(&w->value, w->page_bytes, error));
     KSV_TRY(read_pages(w, first, w->value.data, 1, error));
-    const uint8_t *fields = w->value.data + LMDB_WORD_BYTES;
-    *pages = lmdb_load_u32(fields + 4);
-    if (lmdb_load_word(w->value.data) != first ||
-        lmdb_load_u16(fields + 2) != LMDB_PAGE_OVERFLOW || *pages < needed ||
-        *pages > w->file_pages - first)
+    *pages = lmdb_big_head(w->value.data, first);
+    if (*pages < needed || *pages > w->file_pages - first)
         return damaged(w, first, "has a wrong header", error);
     return KSV_OK;
 }
 
-static ksv_status read_big_value(walker *w, const page *p, const node *n,
-                                 const uint8_t **value, ksv_error *error)
+static ksv_status read_big_value(walker *w, const lmdb_page *p,
+                                 const lmdb_node *n, const uint8_t **value,
+                                 ksv_error *error)
 {
     uint64_t first = lmdb_load_word(n->value);
-    uint64_t bytes = LMDB_PAGE_HEADER_BYTES + (uint64_t)n->value_bytes;
-    uint64_t needed = (bytes - 1) / w->page_bytes + 1;
-    uint64_t pages;
+    uint64_t needed = lmdb_big_pages(w->page_bytes, n->value_bytes);
+    uint64_t pages = needed;
     if (first >= w->file_pages || needed > w->file_pages - first)
         return damaged(w, p->number, "has a value behind the end of the file",
                        error);
     KSV_TRY(take_page(w, first, p->number, error));
-    KSV_TRY(read_big_header(w, first, needed, &pages, error));
+    bool is_read = w->is_free_list || !w->options->skips_values;
+    if (is_read)
+        KSV_TRY(read_big_header(w, first, needed, &pages, error));
     for (uint64_t i = 1; i < pages; i++)
         KSV_TRY(take_page(w, first + i, p->number, error));
-    if (needed > 1) {
+    if (is_read && needed > 1) {
         KSV_TRY(
             buffer_reserve(&w->value, (size_t)needed * w->page_bytes, error));
         KSV_TRY(read_pages(w, first + 1, w->value.data + w->page_bytes,
                            (size_t)needed - 1, error));
     }
     w->found.overflow_pages += pages;
-    *value = w->value.data + LMDB_PAGE_HEADER_BYTES;
+    *value = is_read ? w->value.data + LMDB_PAGE_HEADER_BYTES : NULL;
     return KSV_OK;
 }
 
 /* A record of the free list: a count, then as many page numbers, descending. */
-static ksv_status take_free_pages(walker *w, const page *p,
+static ksv_status take_free_pages(walker *w, const lmdb_page *p,
                                   const uint8_t *value, size_t value_bytes,
                                   ksv_error *error)
 {
@@ -267,24 +185,21 @@ static ksv_status take_free_pages(walker *w, const page *p,
     return KSV_OK;
 }
 
-static ksv_status walk_leaf(walker *w, const page *p, ksv_error *error)
+static ksv_status walk_leaf(walker *w, const lmdb_page *p, ksv_error *error)
 {
     for (unsigned i = 0; i < p->nodes; i++) {
-        node n;
-        size_t bytes;
-        if (!decode_node(w, p, i, &n, &bytes))
-            return damaged(w, p->number, "has an entry that lies outside",
-                           error);
+        lmdb_node n;
+        lmdb_page_node(p, i, &n);
         KSV_TRY(check_order(w, p, &n, error));
         const uint8_t *value = n.value;
-        if ((n.flags & LMDB_NODE_BIGDATA) != 0)
+        if (lmdb_node_is_big(&n))
             KSV_TRY(read_big_value(w, p, &n, &value, error));
         w->found.entries++;
         if (w->is_free_list)
             KSV_TRY(take_free_pages(w, p, value, n.value_bytes, error));
-        else if (w->visit != NULL)
-            KSV_TRY(w->visit(w->ctx, n.key, n.key_bytes, value, n.value_bytes,
-                             error));
+        else if (w->options->visit != NULL)
+            KSV_TRY(w->options->visit(w->options->ctx, n.key, n.key_bytes,
+                                      value, n.value_bytes, error));
     }
     return KSV_OK;
 }
@@ -293,20 +208,17 @@ static ksv_status walk_leaf(walker *w, const page *p, ksv_error *error)
 static ksv_status walk_page(walker *w, uint64_t number, uint64_t named_by,
                             unsigned level, ksv_error *error)
 {
-    page p;
+    lmdb_page p;
     KSV_TRY(take_page(w, number, named_by, error));
     KSV_TRY(read_tree_page(w, number, level, &p, error));
-    KSV_TRY(check_nodes(w, &p, error));
     if (p.is_leaf) {
         w->found.leaf_pages++;
         return walk_leaf(w, &p, error);
     }
     w->found.branch_pages++;
     for (unsigned i = 0; i < p.nodes; i++) {
-        node n;
-        size_t bytes;
-        if (!decode_node(w, &p, i, &n, &bytes))
-            return damaged(w, number, "has an entry that lies outside", error);
+        lmdb_node n;
+        lmdb_page_node(&p, i, &n);
         /* The first key of a branch stands for everything before the second. */
         if (i > 0)
             KSV_TRY(check_order(w, &p, &n, error));
@@ -338,7 +250,7 @@ static ksv_status walk_tree(walker *w, const lmdb_tree *tree, bool is_free_list,
     w->has_bound = false;
     memset(&w->found, 0, sizeof w->found);
     if ((tree->root == LMDB_NO_PAGE) != (tree->depth == 0) ||
-        tree->depth > DEPTH_MOST)
+        tree->depth > LMDB_DEPTH_MOST)
         return damaged(w, meta_page, "has a tree of impossible depth", error);
     if (tree->depth > 0)
         KSV_TRY(walk_page(w, tree->root, meta_page, 0, error));
@@ -362,36 +274,77 @@ static ksv_status prepare(walker *w, ksv_error *error)
                        "counts more pages than the file has", error);
     w->taken_bytes = (size_t)(last / 8 + 1);
     w->taken = memory_zalloc(w->allocator, w->taken_bytes);
-    w->levels = memory_alloc(w->allocator, DEPTH_MOST * w->page_bytes);
+    w->levels = memory_alloc(w->allocator, LMDB_DEPTH_MOST * w->page_bytes);
     return w->taken != NULL && w->levels != NULL ? KSV_OK
                                                  : error_set_memory(error);
 }
 
+static ksv_status walk_all(walker *w, ksv_error *error)
+{
+    const lmdb_meta *meta = w->meta;
+    KSV_TRY(walk_tree(w, &meta->free_list, true, error));
+    KSV_TRY(walk_tree(w, &meta->main, false, error));
+    if (w->taken_pages != meta->last_page + 1 - LMDB_FIRST_PAGE)
+        return damaged(w, meta->page_number, "counts pages that nothing uses",
+                       error);
+    return KSV_OK;
+}
+
+static void release(walker *w, uint64_t *bytes_read)
+{
+    if (bytes_read != NULL)
+        *bytes_read += w->bytes_read;
+    buffer_release(&w->value);
+    memory_free(w->allocator, w->taken, w->taken_bytes);
+    memory_free(w->allocator, w->levels, LMDB_DEPTH_MOST * w->page_bytes);
+}
+
 ksv_status lmdb_walk(ksv_file *file, const char *path, const lmdb_head *head,
-                     const ksv_allocator *allocator, lmdb_visit_fn visit,
-                     void *ctx, uint64_t *bytes_read, ksv_error *error)
+                     const ksv_allocator *allocator,
+                     const lmdb_walk_options *options, uint64_t *bytes_read,
+                     ksv_error *error)
 {
     walker w = {.file = file,
                 .path = path,
                 .allocator = allocator,
                 .meta = &head->newest,
                 .page_bytes = head->page_bytes,
-                .visit = visit,
-                .ctx = ctx};
+                .options = options};
+    buffer_init(&w.value, allocator);
+    ksv_status status = prepare(&w, error);
+    if (status == KSV_OK)
+        status = walk_all(&w, error);
+    release(&w, bytes_read);
+    return status;
+}
+
+ksv_status lmdb_unused_pages(ksv_file *file, const char *path,
+                             const lmdb_head *head,
+                             const ksv_allocator *allocator, lmdb_page_set *out,
+                             uint64_t *bytes_read, ksv_error *error)
+{
+    static const lmdb_walk_options options;
+    walker w = {.file = file,
+                .path = path,
+                .allocator = allocator,
+                .meta = &head->newest,
+                .page_bytes = head->page_bytes,
+                .options = &options};
+    *out = (lmdb_page_set){NULL, 0, 0};
     buffer_init(&w.value, allocator);
     ksv_status status = prepare(&w, error);
     if (status == KSV_OK)
         status = walk_tree(&w, &head->newest.free_list, true, error);
-    if (status == KSV_OK)
-        status = walk_tree(&w, &head->newest.main, false, error);
-    if (status == KSV_OK &&
-        w.taken_pages != head->newest.last_page + 1 - LMDB_FIRST_PAGE)
-        status = damaged(&w, head->newest.page_number,
-                         "counts pages that nothing uses", error);
-    if (bytes_read != NULL)
-        *bytes_read += w.bytes_read;
-    buffer_release(&w.value);
-    memory_free(allocator, w.taken, w.taken_bytes);
-    memory_free(allocator, w.levels, DEPTH_MOST * w.page_bytes);
+    if (status == KSV_OK) {
+        *out = (lmdb_page_set){w.taken, w.taken_bytes, w.taken_pages};
+        w.taken = NULL;
+    }
+    release(&w, bytes_read);
     return status;
+}
+
+void lmdb_page_set_release(lmdb_page_set *set, const ksv_allocator *allocator)
+{
+    memory_free(allocator, set->bits, set->size_bytes);
+    *set = (lmdb_page_set){NULL, 0, 0};
 }

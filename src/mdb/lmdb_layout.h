@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The two meta pages of an LMDB environment, read from its file alone. */
-#ifndef KSV_CATALOG_LMDB_LAYOUT_H
-#define KSV_CATALOG_LMDB_LAYOUT_H
+#ifndef KSV_MDB_LMDB_LAYOUT_H
+#define KSV_MDB_LMDB_LAYOUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
