@@ -15,11 +15,15 @@
 #define ACCESSES ((size_t)1 << 18)
 #define READ_BYTES ((size_t)1 << 20)
 #define COLD_READS 500
+#define LARGE_PAGE_BYTES ((size_t)2 << 20)
+#define GROUP 32
 
 typedef struct floors {
     uint8_t *memory;
     uint8_t *copy;
     size_t memory_bytes;
+    uint8_t *small;        /* SMALL_BYTES, for touch_groups() */
+    const uint8_t *mapped; /* the file, for touch_records() */
     int fd;
     uint64_t file_bytes;
     size_t read_bytes;
@@ -61,6 +65,38 @@ static void touch(void *ctx)
     floors *f = ctx;
     for (size_t i = 0; i < ACCESSES; i++)
         f->sum += f->memory[bench_random(i) % SMALL_BYTES];
+}
+
+/* As touch(), a group of places asked for before they are looked at: what
+ * probes of a filter in batches cannot do without. */
+static void touch_groups(void *ctx)
+{
+    floors *f = ctx;
+    for (size_t i = 0; i < ACCESSES; i += GROUP) {
+        const uint8_t *places[GROUP];
+        for (size_t k = 0; k < GROUP; k++) {
+            places[k] = f->small + bench_random(i + k) % SMALL_BYTES;
+            __builtin_prefetch(places[k]);
+        }
+        for (size_t k = 0; k < GROUP; k++)
+            f->sum += *places[k];
+    }
+}
+
+/* The first three lines of records at random places of the mapped file. */
+static void touch_records(void *ctx)
+{
+    floors *f = ctx;
+    for (size_t i = 0; i < ACCESSES; i += GROUP) {
+        const uint8_t *places[GROUP];
+        for (size_t k = 0; k < GROUP; k++) {
+            places[k] = f->mapped + bench_random(i + k) % (f->file_bytes - 192);
+            for (size_t line = 0; line < 192; line += 64)
+                __builtin_prefetch(places[k] + line);
+        }
+        for (size_t k = 0; k < GROUP; k++)
+            f->sum += places[k][0] + places[k][64] + places[k][128];
+    }
 }
 
 static void fault(void *ctx)
@@ -112,6 +148,25 @@ static void print_rate(const char *name, bench_work work, floors *f,
     bench_print(name, bytes / bench_median(times, rounds), "GB/s");
 }
 
+/* In memory whose pages are large, or small, as far as the system lets choose.
+ */
+static void measure_groups(floors *f, const char *name, int advice,
+                           unsigned rounds)
+{
+    size_t bytes = SMALL_BYTES + LARGE_PAGE_BYTES;
+    uint8_t *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        bench_fail("mmap");
+    size_t misplaced = (uintptr_t)memory % LARGE_PAGE_BYTES;
+    f->small = memory + (misplaced > 0 ? LARGE_PAGE_BYTES - misplaced : 0);
+    int ignored = madvise(f->small, SMALL_BYTES, advice);
+    (void)ignored;
+    memset(f->small, 1, SMALL_BYTES);
+    bench_run(name, touch_groups, f, ACCESSES, rounds);
+    munmap(memory, bytes);
+}
+
 static void measure_memory(floors *f, unsigned rounds)
 {
     double bytes = (double)f->memory_bytes;
@@ -120,7 +175,24 @@ static void measure_memory(floors *f, unsigned rounds)
     print_rate("floor.memory.copy", copy_memory, f, bytes, rounds);
     bench_run("floor.memory.12_MiB.dependent", chase, f, ACCESSES, rounds);
     bench_run("floor.memory.12_MiB.independent", touch, f, ACCESSES, rounds);
+    measure_groups(f, "floor.memory.12_MiB.groups_of_32", MADV_NOHUGEPAGE,
+                   rounds);
+    measure_groups(f, "floor.memory.12_MiB.groups_of_32.large_pages",
+                   MADV_HUGEPAGE, rounds);
     bench_run("floor.page_fault", fault, f, SMALL_BYTES / 4096.0, rounds);
+}
+
+static void measure_mapped(floors *f, unsigned rounds)
+{
+    void *mapped =
+        mmap(NULL, (size_t)f->file_bytes, PROT_READ, MAP_SHARED, f->fd, 0);
+    if (mapped == MAP_FAILED)
+        bench_fail("mmap");
+    int ignored = madvise(mapped, (size_t)f->file_bytes, MADV_RANDOM);
+    (void)ignored;
+    f->mapped = mapped;
+    bench_run("floor.mapped.groups_of_32", touch_records, f, ACCESSES, rounds);
+    munmap(mapped, (size_t)f->file_bytes);
 }
 
 static void measure_file(floors *f, const char *path, unsigned rounds)
@@ -129,6 +201,7 @@ static void measure_file(floors *f, const char *path, unsigned rounds)
     print_rate("floor.file.read", read_whole, f, (double)f->file_bytes, rounds);
     int ignored = posix_fadvise(f->fd, 0, 0, POSIX_FADV_RANDOM);
     (void)ignored;
+    measure_mapped(f, rounds);
     f->read_bytes = 128;
     bench_run("floor.pread.of_128_bytes", read_random, f, ACCESSES / 8.0,
               rounds);

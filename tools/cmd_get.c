@@ -40,15 +40,15 @@ static bool parse(command_line *cli, lookup_request *request)
 static int run(command_line *cli)
 {
     lookup_request request = {.form = LOOKUP_RECORDS};
-    if (!parse(cli, &request))
-        return cli->status;
-    return lookup_run(cli, &request);
+    int status = parse(cli, &request) ? lookup_run(cli, &request) : cli->status;
+    range_request_free(&request.range);
+    return status;
 }
 
 const cli_verb COMMAND_GET = {
     .name = "get",
     .usage = "[-i DIR] [options] [--] KEY...\n"
-             "[-i DIR] [options] -f FILE",
+             "[-i DIR] [options] -f FILE | --prefix P | --range A..B",
     .summary = "Print the records of keys, byte for byte, in the order asked.",
     .options = OPTIONS,
     .notes = "Exit status: 0 every key found, 1 some not found, 2 error.\n"

@@ -59,14 +59,6 @@ bool lookup_take_option(command_line *cli, int id, const char *value,
     case LOOKUP_FIRST:
         request->first_only = true;
         break;
-    case LOOKUP_PREFIX:
-        request->ordered_option = "--prefix";
-        break;
-    case LOOKUP_RANGE:
-        if (strstr(value, "..") == NULL)
-            return cli_fail(cli, "--range needs A..B, not '%s'", value);
-        request->ordered_option = "--range";
-        break;
     case LOOKUP_SCAN:
         request->linear_scan = true;
         break;
@@ -77,7 +69,7 @@ bool lookup_take_option(command_line *cli, int id, const char *value,
         request->stats = true;
         break;
     default:
-        break;
+        return range_take_option(cli, id, value, &request->range);
     }
     return true;
 }
@@ -96,35 +88,34 @@ static const char *find_conflict(const lookup_request *request)
         return "--maybe does not go with -l or -c";
     if (request->invert && !is_keys)
         return "-v does not go with -l or -c";
-    if (request->ordered_option != NULL && request->linear_scan)
-        return "--scan goes with keys only, not with --prefix or --range";
+    return NULL;
+}
+
+/* The same of what asks for ranges. */
+static const char *find_range_conflict(const command_line *cli,
+                                       const lookup_request *request)
+{
+    if (cli->argument_count > 0 || request->keys_file != NULL)
+        return "--prefix and --range do not go with keys";
+    if (request->filters_only || request->invert)
+        return "--maybe and -v go with keys, not with --prefix or --range";
+    if (request->explain)
+        return "--explain goes with keys; --stats tells what a range cost";
     return NULL;
 }
 
 static bool check_request(command_line *cli, const lookup_request *request)
 {
     const char *conflict = find_conflict(request);
+    if (conflict == NULL && request->range.option != NULL)
+        conflict = find_range_conflict(cli, request);
     if (conflict != NULL)
         return cli_fail(cli, "%s", conflict);
     if (cli->argument_count == 0 && request->keys_file == NULL &&
-        request->ordered_option == NULL)
+        request->range.option == NULL && request->range.limit == 0 &&
+        !request->range.reverse)
         return cli_fail(cli, "no key given");
-    return true;
-}
-
-/* The hash organisation keeps no keys, hence no order of keys. */
-static int refuse_ordered(key_lookup *lookup)
-{
-    const char *option = lookup->request->ordered_option;
-    if (ksv_index_organisation(lookup->index) == KSV_ORGANISATION_HASH)
-        message_hint("Build one: keysieve build --organisation sorted -i "
-                     "OTHER_DIR -k KEY FILE...",
-                     "%s needs an index with the organisation sorted or btree, "
-                     "and that of %s is hash",
-                     option, lookup->cli->index_directory);
-    else
-        message_text("%s is not available in this version", option);
-    return 2;
+    return range_check(cli, &request->range);
 }
 
 static void tell_missing(key_lookup *lookup, const ksv_key *key)
@@ -166,20 +157,9 @@ static void answer_key(key_lookup *lookup, const ksv_key *key, bool is_found)
 
 static void print_count(key_lookup *lookup, const ksv_key *key, uint64_t count)
 {
-    output *out = lookup->out;
-    if (lookup->cli->is_quiet)
-        return;
-    if (lookup->request->as_json) {
-        output_add_byte(out, '{');
-        json_add_bytes(out, true, "key", key->data, key->bytes);
-        json_add_number(out, false, "count", count);
-        output_add_text(out, "}\n");
-        return;
-    }
-    output_add(out, key->data, key->bytes);
-    output_add_byte(out, '\t');
-    output_add_number(out, count);
-    output_add_byte(out, '\n');
+    if (!lookup->cli->is_quiet)
+        record_output_count(lookup->out, key->data, key->bytes, count,
+                            lookup->request->as_json);
 }
 
 /* A key's records are all there when the next key's come. */
@@ -355,11 +335,35 @@ static int run_batches(key_lookup *lookup)
     return 2;
 }
 
+static int run_range(key_lookup *lookup)
+{
+    const lookup_request *request = lookup->request;
+    bool is_keys = request->form == LOOKUP_KEYS;
+    range_form form = RANGE_RECORDS;
+    if (is_keys)
+        form = RANGE_KEYS;
+    else if (request->form == LOOKUP_COUNTS)
+        form = RANGE_COUNTS;
+    else if (request->form == LOOKUP_LOCATIONS)
+        form = RANGE_LOCATIONS;
+    range_print print = {.form = form,
+                         .as_json = request->as_json,
+                         .nul_ended = request->nul_ended,
+                         .once = request->first_only || is_keys,
+                         .linear_scan = request->linear_scan,
+                         .stats = request->stats};
+    if (lookup->header_is_due && print_header(lookup) != KSV_OK) {
+        message_error(&lookup->error, lookup->cli->index_hint);
+        return 2;
+    }
+    return range_run(lookup->cli, lookup->index, &request->range, &print);
+}
+
 static int run_opened(key_lookup *lookup)
 {
     const lookup_request *request = lookup->request;
-    if (request->ordered_option != NULL)
-        return refuse_ordered(lookup);
+    if (request->range.option != NULL)
+        return run_range(lookup);
     keylist_source source = {
         .arguments = lookup->cli->arguments,
         .argument_count = lookup->cli->argument_count,

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "cli.h"
+#include "range_lookup.h"
 
 typedef enum lookup_form {
     LOOKUP_RECORDS,
@@ -26,8 +27,7 @@ typedef struct lookup_request {
     bool explain;
     bool stats;
     const char *keys_file;
-    /* "--prefix" or "--range" when one was given, else NULL. */
-    const char *ordered_option;
+    range_request range;
 } lookup_request;
 
 /* Ids of options without a letter. */
@@ -35,8 +35,6 @@ enum {
     LOOKUP_JSON = 256,
     LOOKUP_HEADER,
     LOOKUP_FIRST,
-    LOOKUP_PREFIX,
-    LOOKUP_RANGE,
     LOOKUP_SCAN,
     LOOKUP_MAYBE,
     LOOKUP_EXPLAIN,
@@ -52,13 +50,8 @@ enum {
     }
 #define LOOKUP_OPTIONS_KEYS                                   \
     {'f', "keys-from", "FILE",                                \
-     "keys from FILE (-: stdin), one a line,\n"               \
-     "after those on the command line"},                      \
-        {LOOKUP_PREFIX, "prefix", "P",                        \
-         "all keys that begin with P (sorted, btree)"},       \
-        {LOOKUP_RANGE, "range", "A..B",                       \
-         "all keys from A to B (sorted, "                     \
-         "btree)"},                                           \
+     "keys from FILE (-: stdin), one a line, behind others"}, \
+        RANGE_OPTIONS,                                        \
     {                                                         \
         LOOKUP_SCAN, "scan", NULL,                            \
             "read the data from the start, without the index" \

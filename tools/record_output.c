@@ -80,6 +80,35 @@ void record_output_location(output *out, const ksv_record *record)
     output_add_byte(out, '\n');
 }
 
+void record_output_key(output *out, const void *key, size_t key_bytes,
+                       bool as_json, bool nul_ended)
+{
+    if (as_json) {
+        output_add_byte(out, '{');
+        json_add_bytes(out, true, "key", key, key_bytes);
+        output_add_text(out, ",\"found\":true}\n");
+        return;
+    }
+    output_add(out, key, key_bytes);
+    output_add_byte(out, nul_ended ? '\0' : '\n');
+}
+
+void record_output_count(output *out, const void *key, size_t key_bytes,
+                         uint64_t count, bool as_json)
+{
+    if (as_json) {
+        output_add_byte(out, '{');
+        json_add_bytes(out, true, "key", key, key_bytes);
+        json_add_number(out, false, "count", count);
+        output_add_text(out, "}\n");
+        return;
+    }
+    output_add(out, key, key_bytes);
+    output_add_byte(out, '\t');
+    output_add_number(out, count);
+    output_add_byte(out, '\n');
+}
+
 static bool check_piece(void *ctx, const void *data, size_t size_bytes)
 {
     json_utf8 *check = ctx;

@@ -11,7 +11,8 @@ from . import data
 KNOWN = {"bench_floors", "bench_filter", "bench_table", "bench_get", "bench_cold", "bench_lookup", "bench_scan",
          "bench_dedup"}
 # Arguments for few records and for many.
-ARGUMENTS = {"bench_inflate": ((2, 1), (32, 3)), "bench_sort": ((20000, 1), ()), "bench_filter_keys": ((20000,), ())}
+ARGUMENTS = {"bench_inflate": ((2, 1), (32, 3)), "bench_sort": ((20000, 1), ()), "bench_filter_keys": ((20000,), ()),
+             "bench_sorted": ((20000,), ())}
 SCAN_ROW = re.compile(r"^(.{25})\s+([0-9.]+)\s+([0-9.]+)\s+([0-9.]+) \|\s+([0-9.]+)\s+([0-9.]+)\s+([0-9.]+) \|")
 
 

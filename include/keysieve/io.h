@@ -62,7 +62,8 @@ typedef struct ksv_file_ops {
     ksv_status (*map)(ksv_file *file, const void **data, uint64_t *size_bytes,
                       ksv_error *error);
     /* NULL: there is nothing to do. Says that what is appended will be synced,
-     * so that the disk may as well begin to write it. */
+     * so that it may as well be synced while more is appended. What fails then
+     * is told by sync(). */
     void (*expect_sync)(ksv_file *file);
 } ksv_file_ops;
 

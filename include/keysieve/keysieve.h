@@ -21,6 +21,7 @@
 #include <keysieve/index.h>
 #include <keysieve/io.h>
 #include <keysieve/memory.h>
+#include <keysieve/range.h>
 #include <keysieve/status.h>
 #include <keysieve/table.h>
 #include <keysieve/verify.h>

@@ -221,10 +221,10 @@ static files_total sum_files(const build_plan *plan)
             continue;
         total.files++;
         total.bytes += file->size_bytes;
-        if (file->size_bytes > COLLECTOR_FILE_BYTES)
+        if (plan_read_bytes(file) > COLLECTOR_FILE_BYTES)
             continue;
         total.small_files++;
-        total.small_bytes += file->size_bytes;
+        total.small_bytes += plan_read_bytes(file);
     }
     return total;
 }

@@ -60,6 +60,14 @@ static inline bool plan_reads_file(const planned_file *file)
     return file->action == PLAN_INDEX || file->action == PLAN_EXTEND;
 }
 
+/* Bytes on disk that are to be read of it, about. */
+static inline uint64_t plan_read_bytes(const planned_file *file)
+{
+    return file->action == PLAN_EXTEND
+               ? file->info.size_bytes - file->before->size_bytes
+               : file->size_bytes;
+}
+
 /* What a plan is made from. Borrowed members. */
 typedef struct plan_request {
     segment_place place;

@@ -8,14 +8,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread_pool.h"
+#include "build/file_collector.h"
 #include "build/file_extender.h"
+#include "build/file_output.h"
 #include "build/record_taker.h"
 #include "catalog/file_identity.h"
-#include "datafile/points_writer.h"
-#include "io/atomic_file.h"
-#include "io/buffer_file.h"
 #include "scan/file_scan.h"
-#include "segment/extent_filter.h"
 
 /* How much larger than its first build an index may become before lookups read
  * more pages than planned, and the bits by which hashes outnumber keys then. */
@@ -42,9 +40,8 @@ typedef struct file_run {
     unsigned workers;  /* of the scan */
     record_taker *takers;
     segment_collector *collector;
-    points_writer *points;    /* when the data file is compressed */
-    buffer_file points_bytes; /* of a file that is written at once */
-    uint64_t told_bytes;      /* of progress */
+    file_output output;
+    uint64_t told_bytes; /* of progress */
     uint64_t told_records;
 } file_run;
 
@@ -87,32 +84,12 @@ static void open_pool(file_run *run)
         run->pool = NULL;
 }
 
-/* More entries than these are not collected: they have to stay in memory. */
-#define COLLECTED_ENTRIES_MOST ((uint64_t)1 << 18)
-
-/* How far apart access points are: a read inflates half of it on average. */
-#define POINTS_SPACING_BYTES (1024u * 1024)
-
 static ksv_status open_points(void *ctx, datafile_kind kind,
                               points_writer **writer, ksv_error *error)
 {
     file_run *run = ctx;
-    const segment_place *place = &run->builder->place;
-    atomic_file **file = &run->out->sidecars.points;
-    char name[CATALOG_NAME_BYTES];
-    uint8_t id[16];
-    catalog_sidecar_name(run->out->id, CATALOG_POINTS_ENDING, name);
-    segment_sidecar_id(place->parameters, run->out->id, CATALOG_POINTS_ENDING,
-                       id);
-    ksv_file *made = &run->points_bytes.base;
-    if (!run->means->leaves_loose) {
-        KSV_TRY(atomic_file_create(place->fs, place->directory, name,
-                                   place->allocator, file, error));
-        made = atomic_file_handle(*file);
-    }
-    KSV_TRY(points_writer_open(made, kind, id, POINTS_SPACING_BYTES,
-                               place->allocator, &run->points, error));
-    *writer = run->points;
+    KSV_TRY(file_output_open_points(&run->output, kind, error));
+    *writer = run->output.points;
     return KSV_OK;
 }
 
@@ -195,78 +172,15 @@ static ksv_status sort_and_write(file_run *run, ksv_error *error)
     return status;
 }
 
-/* Small files are written at once, and not synced when there are very many. */
-static ksv_status write_at_once(file_run *run, const buffer_file *bytes,
-                                const char *ending, atomic_file **file,
-                                ksv_error *error)
-{
-    const segment_place *place = &run->builder->place;
-    char name[CATALOG_NAME_BYTES];
-    catalog_sidecar_name(run->out->id, ending, name);
-    if (run->means->leaves_loose) {
-        run->out->is_loose = true;
-        return buffer_file_write(bytes, place->fs, place->directory, name,
-                                 error);
-    }
-    KSV_TRY(atomic_file_create(place->fs, place->directory, name,
-                               place->allocator, file, error));
-    ksv_file *made = atomic_file_handle(*file);
-    return made->ops->append(made, bytes->bytes.data, bytes->bytes.size, error);
-}
-
-static ksv_status finish_points(file_run *run, ksv_error *error)
-{
-    if (run->points == NULL)
-        return KSV_OK;
-    KSV_TRY(points_writer_finish(run->points, run->out->file.size_bytes,
-                                 run->out->file.fingerprint, error));
-    ksv_file_info info = {.size_bytes = run->points_bytes.bytes.size};
-    if (run->means->leaves_loose) {
-        KSV_TRY(write_at_once(run, &run->points_bytes, CATALOG_POINTS_ENDING,
-                              &run->out->sidecars.points, error));
-    } else {
-        ksv_file *file = atomic_file_handle(run->out->sidecars.points);
-        KSV_TRY(file->ops->info(file, &info, error));
-    }
-    run->out->file.points_id = run->out->id;
-    run->out->file.points_bytes = info.size_bytes;
-    return KSV_OK;
-}
-
-static ksv_status write_extent_filter(file_run *run, uint64_t distinct,
-                                      ksv_error *error)
-{
-    const segment_place *place = &run->builder->place;
-    built_file *out = run->out;
-    buffer_file bytes;
-    buffer_file_init(&bytes, place->allocator);
-    ksv_status status =
-        extent_filter_write(place, out->kept.entries, out->kept.count, distinct,
-                            &out->file.extents[0].filter, &bytes.base, error);
-    if (status == KSV_OK)
-        status = write_at_once(run, &bytes, CATALOG_FILTER_ENDING,
-                               &out->sidecars.filter, error);
-    buffer_file_release(&bytes);
-    return status;
-}
-
 /* The table is written with those of other files; the filter is made now. */
 static ksv_status sort_and_keep(file_run *run, uint64_t count, ksv_error *error)
 {
-    file_builder *builder = run->builder;
-    built_file *out = run->out;
-    sorter_distinct distinct;
-    KSV_TRY(segment_collector_finish(run->collector, NULL, 1, error));
-    KSV_TRY(
-        segment_collector_keep(run->collector, &out->kept, &distinct, error));
-    catalog_file *file = &out->file;
-    KSV_TRY(
-        catalog_file_make_extents(builder->place.allocator, file, 1, error));
-    file->extents[0] = (catalog_extent){.length_bytes = file->content_bytes,
-                                        .entries = count,
-                                        .distinct_keys = distinct.whole,
-                                        .filter = {.id = out->id}};
-    return write_extent_filter(run, distinct.truncated, error);
+    catalog_file *file = &run->out->file;
+    KSV_TRY(catalog_file_make_extents(run->builder->place.allocator, file, 1,
+                                      error));
+    file->extents[0] = (catalog_extent){.length_bytes = file->content_bytes};
+    return file_output_keep(&run->output, run->collector, count,
+                            &file->extents[0], error);
 }
 
 static ksv_status write_segment(file_run *run, ksv_error *error)
@@ -278,11 +192,11 @@ static ksv_status write_segment(file_run *run, ksv_error *error)
     if (builder->parameters->hash_bits == 0)
         builder->parameters->hash_bits =
             choose_hash_bits(builder, run->out, entries);
-    if (run->means->collects && entries <= COLLECTED_ENTRIES_MOST)
+    if (file_output_collects(&run->output, entries))
         KSV_TRY(sort_and_keep(run, entries, error));
     else
         KSV_TRY(sort_and_write(run, error));
-    return finish_points(run, error);
+    return file_output_finish_points(&run->output, error);
 }
 
 /* Adds up what the workers have counted; whether adding an entry failed. */
@@ -380,32 +294,25 @@ static ksv_status open_takers(file_run *run, ksv_error *error)
     return KSV_OK;
 }
 
-ksv_status file_builder_run(file_builder *builder, const planned_file *planned,
+static ksv_status run_whole(file_builder *builder, const planned_file *planned,
                             uint64_t id, const file_means *means,
                             built_file *out, ksv_error *error)
 {
-    if (planned->action == PLAN_EXTEND) {
-        bool is_done;
-        ksv_status extended = file_extender_run(builder, planned, id, means,
-                                                out, &is_done, error);
-        if (is_done || extended != KSV_OK)
-            return extended;
-    }
     memset(out, 0, sizeof *out);
     out->first_without_key = KSV_NO_OFFSET;
     out->first_bad = KSV_NO_OFFSET;
     file_run run = {
         .builder = builder, .planned = planned, .means = means, .out = out};
     out->id = id;
-    buffer_file_init(&run.points_bytes, builder->place.allocator);
+    file_output_init(&run.output, builder, means, out,
+                     planned->size_bytes <= COLLECTOR_FILE_BYTES);
     run.workers = choose_workers(&run);
     if (run.workers > 1)
         open_pool(&run);
     ksv_status status = open_takers(&run, error);
     if (status == KSV_OK)
         status = scan_and_write(&run, error);
-    points_writer_close(run.points);
-    buffer_file_release(&run.points_bytes);
+    file_output_close(&run.output);
     /* Access points are of use only to records with keys. */
     if (out->file.extent_count == 0)
         segment_files_abandon(&out->sidecars);
@@ -420,6 +327,23 @@ ksv_status file_builder_run(file_builder *builder, const planned_file *planned,
     if (status != KSV_OK)
         built_file_release(builder, out);
     return status;
+}
+
+ksv_status file_builder_run(file_builder *builder, const planned_file *planned,
+                            uint64_t id, const file_means *means,
+                            built_file *out, ksv_error *error)
+{
+    file_means whole = *means;
+    if (planned->action == PLAN_EXTEND) {
+        bool is_done;
+        ksv_status extended = file_extender_run(builder, planned, id, means,
+                                                out, &is_done, error);
+        if (is_done || extended != KSV_OK)
+            return extended;
+        whole.collects =
+            whole.collects && planned->info.size_bytes <= COLLECTOR_FILE_BYTES;
+    }
+    return run_whole(builder, planned, id, &whole, out, error);
 }
 
 ksv_status built_file_set_names(const file_builder *builder, built_file *built,

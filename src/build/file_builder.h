@@ -37,6 +37,7 @@ typedef struct file_growth {
     /* Where it begins: the entries that the index has of this file from here on
      * are replaced. */
     uint64_t first_offset;
+    size_t kept_extents; /* those before that, at least one */
     /* An entry of an extent that begins before that is among them, with this
      * key. */
     bool loses_entry;
@@ -55,8 +56,10 @@ typedef struct built_file {
     catalog_segment segment; /* of no parts: there is none; no ordinals */
     segment_files sidecars;  /* not published yet */
     file_growth growth;
-    kept_entries kept; /* of a file that is collected: it has no segment */
-    bool is_loose;     /* has sidecars with their names, not synced */
+    /* Of a file that is collected: it has no segment. Payloads count from where
+     * its part begins. */
+    kept_entries kept;
+    bool is_loose;              /* has sidecars with their names, not synced */
     uint64_t first_without_key; /* offset, or KSV_NO_OFFSET */
     uint64_t first_bad;
     unsigned warnings; /* DATAFILE_NO_END_MARKER and the like */

@@ -53,6 +53,17 @@ void file_collector_close(file_collector *collector)
     memory_free(a, collector, sizeof *collector);
 }
 
+/* What was indexed of the file. */
+static uint64_t first_offset(const built_file *built)
+{
+    return built->growth.is_grown ? built->growth.first_offset : 0;
+}
+
+static uint64_t length_bytes(const built_file *built)
+{
+    return built->file.content_bytes - first_offset(built);
+}
+
 static ksv_status add_part(file_collector *c, const built_file *built,
                            uint64_t ordinal, ksv_error *error)
 {
@@ -64,7 +75,8 @@ static ksv_status add_part(file_collector *c, const built_file *built,
     KSV_TRY(status);
     c->parts[c->part_count++] =
         (catalog_part){.ordinal = ordinal,
-                       .length_bytes = built->file.content_bytes,
+                       .first_offset = first_offset(built),
+                       .length_bytes = length_bytes(built),
                        .entries = built->kept.count};
     return KSV_OK;
 }
@@ -76,7 +88,7 @@ ksv_status file_collector_add(file_collector *collector, built_file *built,
     KSV_TRY(add_part(c, built, ordinal, error));
     KSV_TRY(
         segment_collector_add_kept(c->entries, &built->kept, c->base, error));
-    c->base += built->file.content_bytes;
+    c->base += length_bytes(built);
     return KSV_OK;
 }
 

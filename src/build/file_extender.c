@@ -6,10 +6,12 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "build/file_collector.h"
+#include "build/file_output.h"
+#include "build/grown_content.h"
 #include "build/grown_file.h"
 #include "build/record_taker.h"
 #include "datafile/datafile.h"
-#include "io/file.h"
 
 typedef struct extension {
     file_builder *builder;
@@ -18,7 +20,9 @@ typedef struct extension {
     const file_means *means;
     built_file *out;
     grown_file grown;
+    file_output output;
     last_record last;
+    uint64_t end_offset;   /* of the content, about: what it is not before */
     uint64_t first_offset; /* of what is indexed now */
     size_t kept_extents;   /* those before that */
     segment_collector *collector;
@@ -31,26 +35,36 @@ typedef struct extension {
 
 bool file_extender_can(const catalog_file *known)
 {
-    return known->data_kind == DATAFILE_PLAIN && known->records > 0 &&
-           known->bad_records == 0 && known->complete_bytes > 0 &&
-           known->content_bytes == known->size_bytes &&
+    bool is_plain = known->data_kind == DATAFILE_PLAIN;
+    bool has_place = is_plain ? known->content_bytes == known->size_bytes
+                              : known->points_id != 0;
+    return has_place && known->records > 0 && known->bad_records == 0 &&
+           known->complete_bytes > 0 &&
            known->chain_blocks <= known->content_bytes / CONTENT_BLOCK_BYTES;
 }
 
 static ksv_status open_file(extension *x, ksv_error *error)
 {
     const file_builder *builder = x->builder;
-    const ksv_file_system *fs = builder->place.fs;
-    x->grown = (grown_file){.given_path = x->planned->given_path,
+    x->grown = (grown_file){.place = &builder->place,
+                            .open_path = x->planned->open_path,
+                            .given_path = x->planned->given_path,
                             .before = x->before,
                             .spec = builder->spec,
-                            .progress = builder->progress,
-                            .allocator = builder->place.allocator};
-    KSV_TRY(
-        fs->open_read(fs->ctx, x->planned->open_path, &x->grown.file, error));
-    KSV_TRY(x->grown.file->ops->info(x->grown.file, &x->grown.info, error));
-    file_wait_for_tick(&x->grown.info);
-    return KSV_OK;
+                            .progress = builder->progress};
+    return grown_file_open(&x->grown, error);
+}
+
+/* How much a compressed file holds is known when all is read: as if what is new
+ * were compressed as well as what was there. */
+static uint64_t guess_end(const extension *x)
+{
+    const catalog_file *before = x->before;
+    uint64_t more_bytes = x->grown.info.size_bytes - before->size_bytes;
+    double ratio = (double)before->content_bytes / (double)before->size_bytes;
+    return before->data_kind == DATAFILE_PLAIN
+               ? x->grown.info.size_bytes
+               : before->content_bytes + (uint64_t)((double)more_bytes * ratio);
 }
 
 /* Extents that are no larger than what is indexed behind them are indexed anew
@@ -58,19 +72,22 @@ static ksv_status open_file(extension *x, ksv_error *error)
 static void choose_start(extension *x)
 {
     const catalog_file *before = x->before;
-    uint64_t end = x->grown.info.size_bytes;
+    size_t count = before->extent_count;
+    x->end_offset = guess_end(x);
     x->first_offset =
         x->last.is_complete ? x->last.end_offset : before->complete_bytes;
-    x->kept_extents = before->extent_count;
-    while (x->kept_extents > 0) {
-        const catalog_extent *e = &before->extents[x->kept_extents - 1];
-        bool would_be_empty = e->entries == 1 && x->last.has_key &&
-                              x->first_offset == before->complete_bytes;
-        if (e->length_bytes > end - x->first_offset && !would_be_empty)
-            return;
-        x->first_offset = e->first_offset;
-        x->kept_extents--;
+    x->kept_extents = count;
+    uint64_t next = x->first_offset;
+    bool loses_entry = x->last.has_key && next == before->complete_bytes;
+    for (size_t i = count; i-- > 0;) {
+        const catalog_extent *e = &before->extents[i];
+        bool would_be_empty = i + 1 == count && e->entries == 1 && loses_entry;
+        if (e->length_bytes <= x->end_offset - next || would_be_empty)
+            x->kept_extents = i;
+        next = e->first_offset;
     }
+    if (x->kept_extents < count)
+        x->first_offset = before->extents[x->kept_extents].first_offset;
 }
 
 static ksv_status take_without_key(extension *x, const scan_record *record,
@@ -130,7 +147,7 @@ static ksv_status take_records(void *ctx, const scan_record *records,
 
 static ksv_status open_collector(extension *x, ksv_error *error)
 {
-    uint64_t bytes = x->grown.info.size_bytes - x->first_offset;
+    uint64_t bytes = x->end_offset - x->first_offset;
     collector_options options = {.place = &x->builder->place,
                                  .id = x->out->id,
                                  .memory_bytes = x->means->memory_bytes,
@@ -150,6 +167,7 @@ static void count_records(extension *x)
     bool last_without_key = last_again && !x->last.has_key;
     growth->is_grown = true;
     growth->first_offset = x->first_offset;
+    growth->kept_extents = x->kept_extents;
     growth->records = x->counts.records;
     growth->records_without_key = x->counts.records_without_key;
     growth->read_bytes = x->grown.read_bytes;
@@ -191,46 +209,53 @@ static ksv_status cut_last_extent(extension *x, ksv_error *error)
     return KSV_OK;
 }
 
-static ksv_status describe(extension *x, uint64_t distinct_keys,
-                           ksv_error *error)
+/* The extents of the file: those that stay, and room for one that is new. */
+static ksv_status describe_extents(extension *x, bool has_new, ksv_error *error)
 {
-    const ksv_allocator *a = x->builder->place.allocator;
     catalog_file *file = &x->out->file;
-    catalog_segment *segment = &x->out->segment;
-    bool has_new = segment->entries > 0;
-    size_t count = x->kept_extents + has_new;
-    if (count > 0)
-        KSV_TRY(catalog_file_make_extents(a, file, count, error));
+    KSV_TRY(catalog_file_make_extents(x->builder->place.allocator, file,
+                                      x->kept_extents + has_new, error));
     for (size_t i = 0; i < x->kept_extents; i++)
         file->extents[i] = x->before->extents[i];
     KSV_TRY(cut_last_extent(x, error));
-    if (!has_new)
-        return KSV_OK;
-    uint64_t length = file->content_bytes - x->first_offset;
-    KSV_TRY(catalog_segment_make_parts(a, segment, 1, error));
-    file->extents[x->kept_extents] =
-        (catalog_extent){.first_offset = x->first_offset,
-                         .length_bytes = length,
-                         .entries = segment->entries,
-                         .distinct_keys = distinct_keys,
-                         .filter = segment->filter};
-    segment->parts[0] = (catalog_part){.first_offset = x->first_offset,
-                                       .length_bytes = length,
+    if (has_new)
+        file->extents[x->kept_extents] = (catalog_extent){
+            .first_offset = x->first_offset,
+            .length_bytes = file->content_bytes - x->first_offset};
+    return KSV_OK;
+}
+
+static ksv_status write_table(extension *x, catalog_extent *extent,
+                              ksv_error *error)
+{
+    const file_builder *builder = x->builder;
+    catalog_segment *segment = &x->out->segment;
+    segment->id = x->out->id;
+    KSV_TRY(segment_collector_finish(x->collector, NULL, 0, error));
+    KSV_TRY(segment_collector_write(x->collector, extent->length_bytes, segment,
+                                    &x->out->sidecars, &extent->distinct_keys,
+                                    error));
+    extent->entries = segment->entries;
+    extent->filter = segment->filter;
+    KSV_TRY(catalog_segment_make_parts(builder->place.allocator, segment, 1,
+                                       error));
+    segment->parts[0] = (catalog_part){.first_offset = extent->first_offset,
+                                       .length_bytes = extent->length_bytes,
                                        .entries = segment->entries};
     return KSV_OK;
 }
 
 static ksv_status write_segment(extension *x, ksv_error *error)
 {
-    uint64_t distinct_keys = 0;
-    if (segment_collector_count(x->collector) > 0) {
-        x->out->segment.id = x->out->id;
-        KSV_TRY(segment_collector_finish(x->collector, NULL, 0, error));
-        KSV_TRY(segment_collector_write(
-            x->collector, x->out->file.content_bytes - x->first_offset,
-            &x->out->segment, &x->out->sidecars, &distinct_keys, error));
-    }
-    return describe(x, distinct_keys, error);
+    uint64_t entries = segment_collector_count(x->collector);
+    KSV_TRY(describe_extents(x, entries > 0, error));
+    catalog_extent *extent = &x->out->file.extents[x->kept_extents];
+    if (entries > 0 && file_output_collects(&x->output, entries))
+        KSV_TRY(
+            file_output_keep(&x->output, x->collector, entries, extent, error));
+    else if (entries > 0)
+        KSV_TRY(write_table(x, extent, error));
+    return file_output_finish_points(&x->output, error);
 }
 
 /* Whether the beginning is as it was, what was the last record is known, and a
@@ -256,18 +281,47 @@ static ksv_status find_out(extension *x, bool *is_possible, ksv_error *error)
     return KSV_OK;
 }
 
+/* Reads what is new; `*is_same` false: what was there before has changed. */
+static ksv_status read_new(extension *x, bool *is_same, ksv_error *error)
+{
+    const file_builder *builder = x->builder;
+    if (x->before->data_kind != DATAFILE_PLAIN)
+        KSV_TRY(file_output_open_points(
+            &x->output, (datafile_kind)x->before->data_kind, error));
+    grown_content content = {.grown = &x->grown,
+                             .offset = x->first_offset,
+                             .take = take_records,
+                             .ctx = x,
+                             .points = x->output.points,
+                             .ignore_trailing_garbage =
+                                 builder->options->ignore_trailing_garbage};
+    ksv_status status = grown_content_read(&content, &x->out->file, error);
+    x->out->warnings = content.warnings;
+    *is_same = content.is_same;
+    return status;
+}
+
+/* What is wrong is found again when all is read: it is told with its line then,
+ * or passed over, or it is mended. */
+static bool can_read_all_instead(ksv_status status)
+{
+    return status == KSV_ERROR_DATA || status == KSV_ERROR_CORRUPT ||
+           status == KSV_ERROR_VERSION;
+}
+
 static ksv_status extend(extension *x, bool *is_done, ksv_error *error)
 {
-    KSV_TRY(find_out(x, is_done, error));
+    ksv_status found = find_out(x, is_done, error);
+    if (can_read_all_instead(found))
+        *is_done = false;
+    else
+        KSV_TRY(found);
     if (!*is_done)
         return KSV_OK;
     KSV_TRY(open_collector(x, error));
     bool is_same;
-    ksv_status status =
-        grown_file_read(&x->grown, x->first_offset, take_records, x,
-                        &x->out->file, &is_same, error);
-    /* When all is read, the error is told with its line, or passed over. */
-    *is_done = status != KSV_ERROR_DATA && (status != KSV_OK || is_same);
+    ksv_status status = read_new(x, &is_same, error);
+    *is_done = !can_read_all_instead(status) && (status != KSV_OK || is_same);
     if (!*is_done)
         return KSV_OK;
     KSV_TRY(status);
@@ -293,13 +347,16 @@ ksv_status file_extender_run(file_builder *builder, const planned_file *planned,
                    .out = out};
     record_counts_init(&x.counts);
     buffer_init(&x.last.key, builder->place.allocator);
+    file_output_init(&x.output, builder, means, out,
+                     planned->info.size_bytes <= COLLECTOR_FILE_BYTES);
     ksv_status status = extend(&x, is_done, error);
     bool in_writing = x.out->growth.is_grown || x.adding_failed;
     out->failed_alone = status != KSV_OK && status != KSV_ERROR_MEMORY &&
                         status != KSV_ERROR_CANCELLED && !in_writing;
     segment_collector_close(x.collector);
     buffer_release(&x.last.key);
-    file_close_quietly(x.grown.file);
+    file_output_close(&x.output);
+    grown_file_close(&x.grown);
     if (out->failed_alone)
         error_replace_path(error, planned->given_path);
     if (status != KSV_OK || !*is_done)

@@ -8,7 +8,8 @@
 #include "build/file_builder.h"
 
 /* Whether the catalog says enough of a file to go on behind what it knows of
- * it: a plain one, all of whose records could be read. */
+ * it: all of its records could be read, and a compressed one has access points.
+ */
 bool file_extender_can(const catalog_file *known);
 
 /* Indexes the end of the grown file `planned` (PLAN_EXTEND) as sidecars of

@@ -88,7 +88,7 @@ static uint64_t share_bytes(const file_window *w, size_t files)
 static bool is_collected(const file_window *w, size_t index)
 {
     return w->collects &&
-           w->plan->files[index].size_bytes <= COLLECTOR_FILE_BYTES;
+           plan_read_bytes(&w->plan->files[index]) <= COLLECTOR_FILE_BYTES;
 }
 
 static void run_job(void *ctx)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a grown data file has behind what was indexed, and before. */
+/* What a grown data file has before what was appended. */
 #ifndef KSV_BUILD_GROWN_FILE_H
 #define KSV_BUILD_GROWN_FILE_H
 
@@ -8,19 +8,24 @@
 
 #include "build/build_progress.h"
 #include "catalog/catalog.h"
-#include "datafile/content_hash.h"
-#include "scan/record_reader.h"
+#include "datafile/datafile.h"
+#include "scan/scan_spec.h"
+#include "segment/segment.h"
 
-/* A plain file that is open and longer than it was. Borrowed members. */
+/* A data file that is longer than it was. Borrowed members, set by the caller.
+ */
 typedef struct grown_file {
-    ksv_file *file;
-    ksv_file_info info;
+    const segment_place *place;
+    const char *open_path;
     const char *given_path;
     const catalog_file *before;
     const scan_spec *spec;
     build_progress *progress;
-    const ksv_allocator *allocator;
-    uint64_t read_bytes; /* so far */
+    /* What was found out since. */
+    datafile *data; /* gives the content that was there before */
+    ksv_file_info info;
+    bool marker_is_gone; /* see data_identity_lost_marker() */
+    uint64_t read_bytes; /* of the file, so far */
 } grown_file;
 
 /* The record that was the last one. */
@@ -32,9 +37,10 @@ typedef struct last_record {
     uint64_t end_offset; /* with its terminator, when it is complete */
 } last_record;
 
-/* Takes records in order; an error ends the reading. */
-typedef ksv_status (*grown_records_fn)(void *ctx, const scan_record *records,
-                                       size_t count, ksv_error *error);
+/* What is wrong with the access points of a compressed file is
+ * KSV_ERROR_CORRUPT. Closed in any case. */
+ksv_status grown_file_open(grown_file *grown, ksv_error *error);
+void grown_file_close(grown_file *grown);
 
 /* Whether what was there before is still the same: by samples, or all of it. */
 ksv_status grown_file_is_same(grown_file *grown, bool by_samples, bool *is_same,
@@ -45,13 +51,7 @@ ksv_status grown_file_is_same(grown_file *grown, bool by_samples, bool *is_same,
 ksv_status grown_file_last_record(grown_file *grown, last_record *last,
                                   ksv_error *error);
 
-/* Gives the records from `offset` on, where one begins, and goes on with the
- * content hash: `file` gets it, its chain, the fingerprint and the sizes. What
- * is read on the way of what was there before may show that it has changed:
- * then `*is_same` is false. A file that changes meanwhile is KSV_ERROR_STALE.
- */
-ksv_status grown_file_read(grown_file *grown, uint64_t offset,
-                           grown_records_fn take, void *ctx, catalog_file *file,
-                           bool *is_same, ksv_error *error);
+/* The error of one that goes on changing: KSV_ERROR_STALE. */
+ksv_status grown_file_changed(const grown_file *grown, ksv_error *error);
 
 #endif

@@ -168,14 +168,11 @@ ksv_status state_growth_apply(catalog_state *state, const segment_place *place,
     }
     if (!growth->loses_entry)
         return KSV_OK;
-    /* The extent before those that are new. */
-    size_t last = built->file.extent_count - 1;
-    if (built->segment.part_count > 0)
-        last--;
     const ksv_hasher *hasher = &place->parameters->hasher;
     table_key lost = {
         growth->lost_key, growth->lost_key_bytes,
-        ksv_hash(hasher, growth->lost_key, growth->lost_key_bytes)};
-    return settle_keys(state, place, file->ordinal, &built->file.extents[last],
-                       &lost, error);
+        ksv_hash(hasher, growth->lost_key, growth->lost_key_bytes), false};
+    return settle_keys(state, place, file->ordinal,
+                       &built->file.extents[growth->kept_extents - 1], &lost,
+                       error);
 }

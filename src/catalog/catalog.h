@@ -164,7 +164,8 @@ const catalog_file *catalog_find_file(const catalog_state *state,
 #define CATALOG_SCRATCH_NAME "catalog.new.tmp"
 #define CATALOG_COPY_ENDING ".ksc"
 #define CATALOG_FILTER_ENDING ".ksf"
-#define CATALOG_TABLE_ENDING ".kst"
+#define CATALOG_TABLE_ENDING ".kst"  /* of the organisation hash */
+#define CATALOG_SORTED_ENDING ".kss" /* of the organisation sorted */
 #define CATALOG_POINTS_ENDING ".ksz"
 #define CATALOG_NAME_BYTES 32
 

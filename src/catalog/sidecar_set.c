@@ -76,6 +76,9 @@ bool sidecar_set_has(const sidecar_set *set, uint64_t id, const char *ending)
         return has_id(set->filters, set->filter_count, id);
     if (strcmp(ending, CATALOG_POINTS_ENDING) == 0)
         return has_id(set->points, set->point_count, id);
-    return strcmp(ending, CATALOG_TABLE_ENDING) == 0 &&
+    bool by_keys =
+        set->state->parameters.organisation == KSV_ORGANISATION_SORTED;
+    return strcmp(ending, by_keys ? CATALOG_SORTED_ENDING
+                                  : CATALOG_TABLE_ENDING) == 0 &&
            catalog_find_segment(set->state, id) != NULL;
 }

@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread_pool.h"
+#include "compress/inflate.h"
 #include "datafile/crc32.h"
 #include "datafile/gzip_header.h"
-#include "datafile/inflate.h"
 
 /* A batch is what one thread inflates at a time: some blocks of the file. It
  * ends when one of these is full. */

@@ -2,7 +2,7 @@
 /* The CRC-32 of gzip, by carry-less multiplication where there is one. */
 #include "datafile/crc32.h"
 
-#include "datafile/zlib_bridge.h"
+#include "compress/zlib_bridge.h"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(KSV_SCALAR)
 #define HAVE_CLMUL

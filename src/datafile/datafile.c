@@ -16,6 +16,7 @@
 
 struct datafile_stream {
     ksv_allocator allocator;
+    const ksv_file_system *fs; /* of a file */
     char *path;
     ksv_file *file;
     ksv_file_info opened_as;
@@ -91,6 +92,7 @@ static ksv_status stream_open(datafile_stream *stream,
                               const ksv_file_system *fs, const char *path,
                               ksv_error *error)
 {
+    stream->fs = fs;
     stream->path = memory_copy_string(&stream->allocator, path, strlen(path));
     if (stream->path == NULL)
         return error_set_memory(error);
@@ -169,13 +171,37 @@ ksv_status datafile_stream_open_source(sequential_read_fn read, void *ctx,
     return KSV_OK;
 }
 
+static ksv_status resume_gzip(datafile_stream *stream,
+                              const datafile_stream_options *options,
+                              ksv_error *error)
+{
+    const datafile_resume *resume = options->resume;
+    points_reader *known;
+    KSV_TRY(points_reader_open(stream->fs, resume->points_path,
+                               resume->points_id, &stream->allocator, &known,
+                               error));
+    ksv_status status =
+        gzip_stream_resume(stream->gzip, known, resume, options->points, error);
+    points_reader_close(known);
+    return status;
+}
+
 ksv_status datafile_stream_configure(datafile_stream *stream,
                                      const datafile_stream_options *options,
                                      ksv_error *error)
 {
-    if (stream->gzip == NULL)
+    if (stream->gzip == NULL) {
+        if (options->resume != NULL)
+            stream->plain.offset = options->resume->content;
+        stream->content_bytes = stream->plain.offset;
         return KSV_OK;
-    return gzip_stream_configure(stream->gzip, options, error);
+    }
+    KSV_TRY(gzip_stream_configure(stream->gzip, options, error));
+    if (options->resume == NULL)
+        return KSV_OK;
+    KSV_TRY(resume_gzip(stream, options, error));
+    stream->content_bytes = gzip_stream_content_bytes(stream->gzip);
+    return KSV_OK;
 }
 
 ksv_status datafile_stream_next(datafile_stream *stream, const uint8_t **data,
@@ -257,7 +283,8 @@ void datafile_stream_close(datafile_stream *stream)
 /* With the points of `points_path`, or NULL for plain content. */
 static ksv_status file_open(datafile *file, const ksv_file_system *fs,
                             const char *path, const char *points_path,
-                            const uint8_t *points_id, ksv_error *error)
+                            const uint8_t *points_id, bool has_grown,
+                            ksv_error *error)
 {
     file->path = memory_copy_string(&file->allocator, path, strlen(path));
     if (file->path == NULL)
@@ -269,7 +296,8 @@ static ksv_status file_open(datafile *file, const ksv_file_system *fs,
     points_reader *points;
     KSV_TRY(points_reader_open(fs, points_path, points_id, &file->allocator,
                                &points, error));
-    if (points_reader_info(points)->data_bytes != info.size_bytes) {
+    if (!has_grown &&
+        points_reader_info(points)->data_bytes != info.size_bytes) {
         points_reader_close(points);
         return error_set(error, KSV_ERROR_STALE, path,
                          "has changed since it was indexed");
@@ -280,8 +308,8 @@ static ksv_status file_open(datafile *file, const ksv_file_system *fs,
 
 static ksv_status open_with(const ksv_file_system *fs, const char *path,
                             const char *points_path, const uint8_t *points_id,
-                            const ksv_allocator *allocator, datafile **out,
-                            ksv_error *error)
+                            bool has_grown, const ksv_allocator *allocator,
+                            datafile **out, ksv_error *error)
 {
     *out = NULL;
     ksv_allocator a = allocator_or_default(allocator);
@@ -290,7 +318,7 @@ static ksv_status open_with(const ksv_file_system *fs, const char *path,
         return error_set_memory(error);
     file->allocator = a;
     ksv_status status =
-        file_open(file, fs, path, points_path, points_id, error);
+        file_open(file, fs, path, points_path, points_id, has_grown, error);
     if (status != KSV_OK) {
         error_add_path(error, path);
         datafile_close(file);
@@ -310,7 +338,7 @@ ksv_status datafile_open(const ksv_file_system *fs, const char *path,
                          "was indexed as data of kind %d, which cannot be read "
                          "without access points",
                          (int)kind);
-    return open_with(fs, path, NULL, NULL, allocator, out, error);
+    return open_with(fs, path, NULL, NULL, false, allocator, out, error);
 }
 
 ksv_status datafile_open_compressed(const ksv_file_system *fs, const char *path,
@@ -319,7 +347,18 @@ ksv_status datafile_open_compressed(const ksv_file_system *fs, const char *path,
                                     const ksv_allocator *allocator,
                                     datafile **out, ksv_error *error)
 {
-    return open_with(fs, path, points_path, points_id, allocator, out, error);
+    return open_with(fs, path, points_path, points_id, false, allocator, out,
+                     error);
+}
+
+ksv_status datafile_open_grown(const ksv_file_system *fs, const char *path,
+                               const char *points_path,
+                               const uint8_t *points_id,
+                               const ksv_allocator *allocator, datafile **out,
+                               ksv_error *error)
+{
+    return open_with(fs, path, points_path, points_id, true, allocator, out,
+                     error);
 }
 
 ksv_status datafile_read_at(datafile *file, uint64_t offset, void *buffer,

@@ -31,6 +31,18 @@ typedef struct datafile_stream datafile_stream;
 
 struct points_writer;
 
+/* Where a pass over a file that has grown can begin. Borrowed members. */
+typedef struct datafile_resume {
+    /* At this offset of the content, or a little before. */
+    uint64_t content;
+    /* Of compressed content: access points of the file as it was, with their
+     * id (NULL: any), and whether the empty BGZF block with which it ended has
+     * gone since. */
+    const char *points_path;
+    const uint8_t *points_id;
+    bool marker_is_gone;
+} datafile_resume;
+
 /* How to read compressed content; all zero is a choice. */
 typedef struct datafile_stream_options {
     /* That inflate BGZF blocks, besides the caller's; 0 and 1: none. With 2 or
@@ -43,6 +55,11 @@ typedef struct datafile_stream_options {
     /* Takes the access points that datafile_open_compressed() needs; borrowed
      * until the stream is closed. NULL: none are wanted. */
     struct points_writer *points;
+    /* NULL: the pass begins at the start. datafile_stream_content_bytes() tells
+     * where it does begin. The access points that are written are those of the
+     * whole file all the same. No threads help. What is wrong with the points
+     * that are read is KSV_ERROR_CORRUPT. */
+    const datafile_resume *resume;
 } datafile_stream_options;
 
 /* What deserves a warning, as bits. */
@@ -65,7 +82,7 @@ ksv_status datafile_stream_open_source(sequential_read_fn read, void *ctx,
                                        datafile_stream **out, ksv_error *error);
 
 /* Once, before the first datafile_stream_next(). Plain content needs none of
- * it. */
+ * it but `resume`. */
 ksv_status datafile_stream_configure(datafile_stream *stream,
                                      const datafile_stream_options *options,
                                      ksv_error *error);
@@ -88,7 +105,7 @@ ksv_file *datafile_stream_file(datafile_stream *stream);
 
 datafile_kind datafile_stream_kind(const datafile_stream *stream);
 
-/* Bytes of the file on disk that were used so far, and of the content. */
+/* How far the bytes of the file on disk were used, and those of the content. */
 uint64_t datafile_stream_disk_bytes(const datafile_stream *stream);
 uint64_t datafile_stream_content_bytes(const datafile_stream *stream);
 
@@ -117,6 +134,14 @@ ksv_status datafile_open_compressed(const ksv_file_system *fs, const char *path,
                                     const uint8_t *points_id,
                                     const ksv_allocator *allocator,
                                     datafile **out, ksv_error *error);
+
+/* The same for a file that is larger than it was: of its content what was there
+ * before can be read. */
+ksv_status datafile_open_grown(const ksv_file_system *fs, const char *path,
+                               const char *points_path,
+                               const uint8_t *points_id,
+                               const ksv_allocator *allocator, datafile **out,
+                               ksv_error *error);
 
 /* Reads up to `size_bytes` of the content at `offset`; `*got_bytes` is smaller
  * only at its end. `cost` (may be NULL) is added to. */

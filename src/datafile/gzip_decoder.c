@@ -354,6 +354,8 @@ ksv_status gzip_decoder_seek(gzip_decoder *d, const gzip_place *place,
     d->phase = GZIP_IN_BODY;
     d->content = place->content;
     d->member_offset = place->member_offset;
+    d->member_bytes = 0;
+    d->member_crc = 0;
     d->member_unchecked = true;
     gzip_header_begin(&d->header);
     if (place->symbol_bit != place->header_bit)

@@ -10,9 +10,9 @@
 #include <keysieve/io.h>
 #include <keysieve/memory.h>
 
+#include "compress/inflate.h"
 #include "datafile/gzip_header.h"
 #include "datafile/gzip_input.h"
-#include "datafile/inflate.h"
 
 /* Why a step has ended. */
 typedef enum gzip_event {

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "datafile/inflate.h"
+#include "compress/inflate.h"
 
 /* What is read past `wanted_end`: more than any step needs. */
 #define EXTRA_BYTES ((size_t)2048)

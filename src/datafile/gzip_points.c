@@ -7,8 +7,8 @@
 
 #include "base/coding.h"
 #include "base/error.h"
+#include "compress/zlib_bridge.h"
 #include "datafile/crc32.h"
-#include "datafile/zlib_bridge.h"
 
 struct gzip_points {
     ksv_allocator allocator;
@@ -29,6 +29,8 @@ struct gzip_points {
     uint32_t part_crc;
     uint32_t running_crc;
     byte_buffer crcs; /* of complete chunks after the first */
+    gzip_known_members known;
+    uint64_t known_seen; /* of them, those that this pass has met */
     points_spans spans;
     uint8_t window[INFLATE_WINDOW_BYTES];
     inflate_source sources[INFLATE_SOURCES];
@@ -231,6 +233,28 @@ static ksv_status end_points(gzip_points *p, uint64_t data_end,
     return KSV_OK;
 }
 
+void gzip_points_resume(gzip_points *points, const points_entry *entry,
+                        const uint8_t *window, const gzip_known_members *known)
+{
+    gzip_points *p = points;
+    p->known = *known;
+    p->content = entry->content;
+    p->block_bit = entry->header_bit;
+    begin_span(p, entry->header_bit, entry->symbol_bit, entry->member_offset);
+    if (entry->window_bytes != 0)
+        memcpy(p->window, window, entry->window_bytes);
+    p->kept.size_bytes = entry->window_bytes;
+    p->kept.whole = true;
+}
+
+/* Of the members that were known before, some end in this pass. */
+static uint64_t count_members(gzip_points *p, const gzip_decoder *d)
+{
+    if (d->data_end <= p->known.data_end)
+        p->known_seen = d->members;
+    return p->known.count - p->known_seen + d->members;
+}
+
 /* The running CRC begins anew. */
 static void begin_member(gzip_points *p)
 {
@@ -249,6 +273,7 @@ ksv_status gzip_points_event(gzip_points *points, gzip_decoder *d,
                              gzip_event event, ksv_error *error)
 {
     gzip_points *p = points;
+    const uint64_t members = count_members(p, d);
     if (is_noted(p, event))
         end_noting(p, d, true);
     if (event == GZIP_MEMBER)
@@ -270,7 +295,7 @@ ksv_status gzip_points_event(gzip_points *points, gzip_decoder *d,
             return KSV_OK;
         return place_point(p, d, p->block_bit, error);
     case GZIP_END:
-        return end_points(p, d->data_end, d->members, error);
+        return end_points(p, d->data_end, members, error);
     default:
         return KSV_OK;
     }

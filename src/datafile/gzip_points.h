@@ -34,6 +34,19 @@ ksv_status gzip_points_open(uint64_t spacing_bytes, bool is_bgzf,
                             ksv_error *error);
 void gzip_points_close(gzip_points *points);
 
+/* A file whose beginning is known: how many of its members end before which
+ * byte of it. */
+typedef struct gzip_known_members {
+    uint64_t data_end;
+    uint64_t count;
+} gzip_known_members;
+
+/* Before anything else: goes on at a point that is known, whose window (as it
+ * was kept, borrowed for this call) is what `window` has. The spans begin with
+ * that of this point then, and are those that a pass from the start gives. */
+void gzip_points_resume(gzip_points *points, const points_entry *entry,
+                        const uint8_t *window, const gzip_known_members *known);
+
 /* Where the decoder has to stop at the latest. */
 uint64_t gzip_points_limit(const gzip_points *points);
 

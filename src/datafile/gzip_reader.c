@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "datafile/crc32.h"
 #include "datafile/gzip_decoder.h"
+#include "datafile/points_window.h"
 
 #define INPUT_BYTES ((size_t)128 << 10)
 /* A chunk and the rest of the copy that crosses its end. */
@@ -145,27 +146,13 @@ static ksv_status load_entry(gzip_reader *r, gzip_cursor *c, uint64_t number,
     return points_reader_blob(r->points, &c->entry, &c->blob, cost, error);
 }
 
-/* Puts the window of the entry where the decoder wants it. */
-static bool load_window(gzip_cursor *c)
-{
-    uint8_t *window = gzip_decoder_window(&c->decoder);
-    const size_t stored = c->entry.window_stored_bytes;
-    const size_t size = c->entry.window_bytes;
-    if (stored == size) {
-        if (size != 0)
-            memcpy(window, c->blob.data, size);
-        return true;
-    }
-    return inflate_whole(&c->decoder.inflate, c->blob.data, stored, window,
-                         size);
-}
-
 static ksv_status restart(gzip_reader *r, gzip_cursor *c, uint64_t number,
                           datafile_cost *cost, ksv_error *error)
 {
     c->valid = false;
     KSV_TRY(load_entry(r, c, number, cost, error));
-    if (!load_window(c))
+    if (!points_window_unpack(&c->entry, &c->blob, &c->decoder.inflate,
+                              gzip_decoder_window(&c->decoder)))
         return error_set(error, KSV_ERROR_CORRUPT, NULL,
                          "the window of an access point is damaged");
     const gzip_place place = {c->entry.content, c->entry.header_bit,

@@ -12,6 +12,7 @@
 #include "datafile/gzip_decoder.h"
 #include "datafile/gzip_piece.h"
 #include "datafile/gzip_points.h"
+#include "datafile/gzip_resume.h"
 
 #define INPUT_BYTES ((size_t)256 << 10)
 #define PIECE_BYTES ((size_t)256 << 10)
@@ -126,7 +127,20 @@ ksv_status gzip_stream_configure(gzip_stream *stream,
     s->decoder.ignore_trailing_garbage = options->ignore_trailing_garbage;
     if (options->points != NULL)
         KSV_TRY(open_points(s, options->points, error));
-    open_threads(s, options->threads);
+    if (options->resume == NULL)
+        open_threads(s, options->threads);
+    return KSV_OK;
+}
+
+ksv_status gzip_stream_resume(gzip_stream *stream, points_reader *known,
+                              const datafile_resume *resume,
+                              points_writer *writer, ksv_error *error)
+{
+    gzip_stream *s = stream;
+    KSV_TRY(gzip_resume(&s->decoder, s->points, known, resume->content,
+                        resume->marker_is_gone, writer, &s->allocator, error));
+    s->content_bytes = s->decoder.content;
+    s->piece.disk_bytes = gzip_decoder_bit(&s->decoder) / 8;
     return KSV_OK;
 }
 
@@ -210,6 +224,11 @@ uint64_t gzip_stream_disk_bytes(const gzip_stream *stream)
 {
     return stream->parallel != NULL ? bgzf_stream_end(stream->parallel).offset
                                     : stream->piece.disk_bytes;
+}
+
+uint64_t gzip_stream_content_bytes(const gzip_stream *stream)
+{
+    return stream->content_bytes;
 }
 
 unsigned gzip_stream_warnings(const gzip_stream *stream)

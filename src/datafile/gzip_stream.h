@@ -11,6 +11,8 @@
 #include <keysieve/memory.h>
 
 #include "datafile/datafile.h"
+#include "datafile/points_reader.h"
+#include "datafile/points_writer.h"
 
 typedef struct gzip_stream gzip_stream;
 
@@ -29,6 +31,13 @@ ksv_status gzip_stream_configure(gzip_stream *stream,
 ksv_status gzip_stream_next(gzip_stream *stream, const uint8_t **data,
                             size_t *size_bytes, bool *last, ksv_error *error);
 
+/* After gzip_stream_configure(), which was told of it: begins as `resume` says,
+ * by `known`; `writer` (or NULL) is that of the options. */
+ksv_status gzip_stream_resume(gzip_stream *stream, points_reader *known,
+                              const datafile_resume *resume,
+                              points_writer *writer, ksv_error *error);
+
+uint64_t gzip_stream_content_bytes(const gzip_stream *stream);
 uint64_t gzip_stream_disk_bytes(const gzip_stream *stream);
 unsigned gzip_stream_warnings(const gzip_stream *stream);
 

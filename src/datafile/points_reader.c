@@ -8,7 +8,7 @@
 
 #include "base/coding.h"
 #include "base/error.h"
-#include "datafile/inflate.h"
+#include "compress/inflate.h"
 #include "hash/hash.h"
 #include "io/file.h"
 

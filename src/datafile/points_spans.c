@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "datafile/zlib_bridge.h"
+#include "compress/zlib_bridge.h"
 
 /* What stands before the window, the sources and the CRCs of a span. */
 typedef struct span_head {
@@ -70,7 +70,7 @@ ksv_status points_finisher_open(points_writer *writer,
     f->writer = writer;
     buffer_init(&f->blob, &f->allocator);
     const ksv_status status =
-        zlib_deflater_open(&f->allocator, &f->deflater, error);
+        zlib_deflater_open(ZLIB_WINDOWS, &f->allocator, &f->deflater, error);
     if (status != KSV_OK) {
         points_finisher_close(f);
         return status;

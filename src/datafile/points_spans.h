@@ -12,7 +12,7 @@
 #include <keysieve/status.h>
 
 #include "base/memory.h"
-#include "datafile/inflate.h"
+#include "compress/inflate.h"
 #include "datafile/points_format.h"
 #include "datafile/points_writer.h"
 

@@ -7,6 +7,7 @@
 #include "base/coding.h"
 #include "base/error.h"
 #include "io/file.h"
+#include "io/large_pages.h"
 
 /* Pages read at once when the whole filter seems to be wanted: 1 MiB. */
 #define RUN_PAGES 256
@@ -166,12 +167,38 @@ static uint64_t group_end(const filter_pages *p, uint64_t first)
     return first + (left < RUN_PAGES ? left : RUN_PAGES);
 }
 
-static bool wants_runs(const filter_pages *p)
+/* Pages that are read from now on come in runs, to where memory comes in large
+ * pages: probes all over a filter need the translation of each small one. */
+static void begin_runs(filter_pages *p)
+{
+    if (atomic_load_explicit(&p->reads_runs, memory_order_relaxed))
+        return;
+    large_pages_ask(p->blocks.data, p->blocks.size_bytes);
+    atomic_store_explicit(&p->reads_runs, true, memory_order_relaxed);
+}
+
+static bool are_many(const filter_pages *p, uint64_t misses)
+{
+    return misses > LEAST_MISSES && misses > p->layout.pages / MISSES_SHARE;
+}
+
+void filter_pages_expect(filter_pages *pages, uint64_t probes)
+{
+    if (!are_many(pages, probes) ||
+        atomic_load_explicit(&pages->reads_runs, memory_order_relaxed))
+        return;
+    mutex_lock(&pages->lock);
+    begin_runs(pages);
+    mutex_unlock(&pages->lock);
+}
+
+static bool wants_runs(filter_pages *p)
 {
     if (p->layout.body_bytes <= FILTER_SMALL_BODY_BYTES)
         return true;
-    return p->misses > LEAST_MISSES &&
-           p->misses > p->layout.pages / MISSES_SHARE;
+    if (are_many(p, p->misses))
+        begin_runs(p);
+    return atomic_load_explicit(&p->reads_runs, memory_order_relaxed);
 }
 
 static ksv_status read_locked(filter_pages *p, uint64_t page, ksv_error *error)
@@ -203,6 +230,7 @@ ksv_status filter_pages_read_all(filter_pages *pages, ksv_error *error)
     ksv_status status = KSV_OK;
     uint64_t first = 0;
     mutex_lock(&pages->lock);
+    begin_runs(pages);
     while (first < pages->layout.pages && status == KSV_OK) {
         uint64_t end = group_end(pages, first);
         status = read_missing(pages, first, end, error);

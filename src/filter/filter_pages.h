@@ -29,6 +29,7 @@ typedef struct filter_pages {
     uint8_t *checksums;       /* the checksum pages as in the file */
     uint8_t *checksums_ready; /* a byte a checksum page */
     uint64_t misses;          /* pages asked for and not there */
+    _Atomic bool reads_runs;  /* most of the filter seems to be wanted */
 } filter_pages;
 
 /* `file` has the size that `layout` says. Reads nothing. `blocks` is where they
@@ -52,6 +53,10 @@ static inline bool filter_page_is_ready(const filter_pages *pages,
 /* Reads and checks `page`, and others with it when many were asked for. */
 ksv_status filter_pages_read(filter_pages *pages, uint64_t page,
                              ksv_error *error);
+
+/* Tells that `probes` hashes are about to be asked for: whether so many want
+ * most of the filter decides how it is read. */
+void filter_pages_expect(filter_pages *pages, uint64_t probes);
 
 /* Reads and checks all that is not there yet. */
 ksv_status filter_pages_read_all(filter_pages *pages, ksv_error *error);

@@ -179,6 +179,7 @@ ksv_status ksv_filter_may_contain_batch(ksv_filter *filter,
                                         bool *may_contain, ksv_error *error)
 {
     bool is_classic = filter->info.options.plan.kind == KSV_FILTER_CLASSIC;
+    filter_pages_expect(&filter->pages, count);
     for (size_t done = 0; done < count; done += GROUP_HASHES) {
         size_t left = count - done;
         size_t group = left < GROUP_HASHES ? left : GROUP_HASHES;

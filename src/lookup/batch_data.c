@@ -2,16 +2,11 @@
 /* The second step of a batch: the data of its candidates in waves. */
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/prefetch.h"
 #include "lookup/batch_run.h"
 
 /* Of a key with very many candidates the others are read when its turn comes.
  */
 #define CANDIDATES_MOST 64
-
-/* How far ahead memory is asked for, and how much of a record. */
-#define PREFETCH_ITEMS 16
-#define PREFETCH_LINES 3
 
 /* How many candidates of a key are read together. */
 static size_t wanted_of(const batch_run *run, size_t key)
@@ -28,6 +23,50 @@ static fetch_span span_of(const batch_run *run, const lookup_candidate *c)
                              c->offset);
 }
 
+/* Opens and checks the data file of a candidate, once a batch. */
+static ksv_status need_file(batch_run *run, const lookup_candidate *c,
+                            ksv_error *error)
+{
+    index_snapshot *s = run->session->snapshot;
+    if (run->checked_files[c->file])
+        return KSV_OK;
+    datafile *data;
+    KSV_TRY(snapshot_data(s, c->file, run->session->start_ns, &data,
+                          batch_receipt(run, c->key), error));
+    run->checked_files[c->file] = true;
+    return KSV_OK;
+}
+
+/* The bytes of a mapped file stay where they are, to be looked at when their
+ * key's turn comes. */
+static void take_mapped(batch_run *run, lookup_candidate *c)
+{
+    lookup_session *session = run->session;
+    if (!lookup_find_mapped(&session->snapshot->files[c->file],
+                            lookup_record_source(session, c->file), c))
+        return;
+    ksv_receipt *receipt = batch_receipt(run, c->key);
+    receipt->data_reads++;
+    receipt->bytes_read += c->size_bytes;
+}
+
+ksv_status batch_map_data(batch_run *run, ksv_error *error)
+{
+    size_t files = run->session->snapshot->state.file_count;
+    run->checked_files = memory_zalloc(run->allocator, files);
+    if (run->checked_files == NULL && files > 0)
+        return error_set_memory(error);
+    for (size_t key = 0; key < run->batch->count; key++) {
+        size_t from = run->starts[key];
+        size_t until = from + wanted_of(run, key);
+        for (size_t i = from; i < until; i++) {
+            KSV_TRY(need_file(run, &run->ordered[i], error));
+            take_mapped(run, &run->ordered[i]);
+        }
+    }
+    return KSV_OK;
+}
+
 /* Makes an item of each candidate to be read of the keys from `first` on, of
  * as many keys as the wave has room for; `*wave_bytes` is what they take. */
 static ksv_status choose_candidates(batch_run *run, size_t first, size_t *end,
@@ -41,13 +80,15 @@ static ksv_status choose_candidates(batch_run *run, size_t first, size_t *end,
         size_t until = from + wanted_of(run, key);
         size_t more = 0;
         for (size_t i = from; i < until; i++)
-            more += span_of(run, &run->ordered[i]).size_bytes;
+            if (run->ordered[i].bytes == NULL)
+                more += span_of(run, &run->ordered[i]).size_bytes;
         if (key > first && bytes + more > run->wave.capacity_bytes)
             break;
         bytes += more;
         for (size_t i = from; i < until; i++)
-            KSV_TRY(batch_add_item(run, run->ordered[i].offset, (uint32_t)i,
-                                   run->ordered[i].file, error));
+            if (run->ordered[i].bytes == NULL)
+                KSV_TRY(batch_add_item(run, run->ordered[i].offset, (uint32_t)i,
+                                       run->ordered[i].file, error));
     }
     *end = key;
     *wave_bytes = bytes;
@@ -74,37 +115,8 @@ static ksv_status add_read(batch_run *run, size_t i, ksv_file *file,
     KSV_TRY(read_wave_add(wave, file, span.offset, span.size_bytes, gap_bytes,
                           &run->parts[i], &added, error));
     /* Until the wave has run, this marks those that are in it. */
-    c->size_bytes = added ? span.size_bytes : 0;
+    c->size_bytes = added ? (uint32_t)span.size_bytes : 0;
     return KSV_OK;
-}
-
-static void prefetch_item(const batch_run *run, size_t i,
-                          const snapshot_file *file)
-{
-    if (i >= run->item_count || run->items[i].place >= file->mapped_bytes)
-        return;
-    const uint8_t *bytes = file->mapped + run->items[i].place;
-    for (size_t line = 0; line < PREFETCH_LINES; line++)
-        MEMORY_PREFETCH(bytes + 64 * line);
-}
-
-/* Copied in the order in which it lies there, what is compared later in the
- * order of the keys is near at hand. */
-static void take_mapped(batch_run *run, size_t i, const snapshot_file *file,
-                        size_t *left_bytes)
-{
-    lookup_candidate *c = &run->ordered[run->items[i].owner];
-    const record_source *source = lookup_record_source(run->session, c->file);
-    ksv_receipt *receipt = batch_receipt(run, c->key);
-    lookup_candidate there = *c;
-    lookup_find_mapped(file, source, &there);
-    *left_bytes -= span_of(run, c).size_bytes;
-    c->bytes = read_wave_copy(&run->wave, there.bytes, there.size_bytes);
-    if (c->bytes == NULL)
-        return;
-    c->size_bytes = there.size_bytes;
-    receipt->data_reads++;
-    receipt->bytes_read += there.size_bytes;
 }
 
 /* Items of one file: opens and checks it, and adds their reads. */
@@ -121,10 +133,7 @@ static ksv_status add_file(batch_run *run, size_t from, size_t until,
     bool is_plain = file->facts->data_kind == DATAFILE_PLAIN;
     for (size_t i = from; i < until; i++) {
         run->ordered[run->items[i].owner].size_bytes = 0;
-        if (file->mapped != NULL) {
-            prefetch_item(run, i + PREFETCH_ITEMS, file);
-            take_mapped(run, i, file, left_bytes);
-        } else if (is_plain)
+        if (is_plain && file->mapped == NULL)
             KSV_TRY(add_read(run, i, datafile_file(data), left_bytes, error));
     }
     return KSV_OK;
@@ -140,7 +149,7 @@ static void hand_out(batch_run *run)
             continue;
         const wave_part *part = &run->parts[i];
         c->bytes = wave->buffer + part->position;
-        c->size_bytes = read_wave_got(wave, part, c->size_bytes);
+        c->size_bytes = (uint32_t)read_wave_got(wave, part, c->size_bytes);
         if (run->shares)
             continue;
         ksv_receipt *receipt = batch_receipt(run, c->key);
@@ -158,6 +167,8 @@ ksv_status batch_read_data(batch_run *run, size_t first, size_t *end,
 {
     size_t left_bytes;
     KSV_TRY(choose_candidates(run, first, end, &left_bytes, error));
+    if (run->item_count == 0)
+        return KSV_OK;
     KSV_TRY(batch_sort_items(run, 0, error));
     KSV_TRY(batch_make_parts(run, error));
     read_wave_clear(&run->wave);

@@ -13,9 +13,8 @@
 /* Reads are shared only among so many keys that it is worth it. */
 #define SHARING_KEYS_LEAST 16
 
-/* How far ahead memory is asked for, and how much of a record. */
-#define PREFETCH_KEYS 8
-#define PREFETCH_LINES 2
+/* How much of a record is asked for ahead. */
+#define PREFETCH_LINES 3
 
 static ksv_status reserve_items(const batch_run *run, batch_item **items,
                                 size_t *capacity, size_t wanted,
@@ -76,17 +75,14 @@ static ksv_status open_run(batch_run *run, lookup_session *session,
     run->batch = batch;
     run->allocator = a;
     run->shares = batch->receipts == NULL && count >= SHARING_KEYS_LEAST;
-    run->wave.allocator = a;
+    read_wave_init(&run->wave, session->snapshot->fs, a, BATCH_WAVE_BYTES,
+                   BATCH_WAVE_PADDING_BYTES);
     run->hashes = memory_alloc(a, count * sizeof *run->hashes);
     run->maybe = memory_alloc(a, count * sizeof *run->maybe);
     run->starts = memory_alloc(a, (count + 1) * sizeof *run->starts);
-    if (run->hashes == NULL || run->maybe == NULL || run->starts == NULL)
-        return error_set_memory(error);
-    return batch->filters_only
+    return run->hashes != NULL && run->maybe != NULL && run->starts != NULL
                ? KSV_OK
-               : read_wave_open(&run->wave, session->snapshot->fs, a,
-                                BATCH_WAVE_BYTES, BATCH_WAVE_PADDING_BYTES,
-                                error);
+               : error_set_memory(error);
 }
 
 static void close_run(batch_run *run)
@@ -98,9 +94,12 @@ static void close_run(batch_run *run)
     memory_free(a, run->starts, (count + 1) * sizeof *run->starts);
     memory_free(a, run->items, run->item_capacity * sizeof *run->items);
     memory_free(a, run->spare, run->spare_capacity * sizeof *run->spare);
-    memory_free(a, run->ordered, run->ordered_capacity * sizeof *run->ordered);
+    memory_free(a, run->copies, run->copy_capacity * sizeof *run->copies);
     memory_free(a, run->parts, run->part_capacity * sizeof *run->parts);
-    read_wave_close(&run->wave, BATCH_WAVE_PADDING_BYTES);
+    if (run->checked_files != NULL)
+        memory_free(a, run->checked_files,
+                    run->session->snapshot->state.file_count);
+    read_wave_close(&run->wave);
 }
 
 /* Hands the answer over; false ends the call. */
@@ -150,25 +149,34 @@ static ksv_status answer_key(batch_run *run, size_t key, uint64_t *found,
         run->starts[key + 1] - from, found, batch_receipt(run, key), error);
 }
 
-/* What was read in the order of the files is looked at in that of the keys. */
-static void prefetch_data(const batch_run *run, size_t key)
+/* The first one of a key, if its bytes are in memory; or NULL. */
+static const lookup_candidate *first_candidate(const batch_run *run, size_t key)
 {
-    if (key >= run->batch->count || run->starts[key] == run->starts[key + 1])
-        return;
     const lookup_candidate *c = &run->ordered[run->starts[key]];
-    if (c->bytes == NULL)
-        return;
-    for (size_t line = 0; line < PREFETCH_LINES; line++)
-        MEMORY_PREFETCH(c->bytes + 64 * line);
+    return run->starts[key] < run->starts[key + 1] && c->bytes != NULL ? c
+                                                                       : NULL;
+}
+
+/* Asks for the data of the group of keys from `first` on. */
+static void prefetch_data(const batch_run *run, size_t first, size_t end)
+{
+    for (size_t key = first; key < first + BATCH_GROUP && key < end; key++) {
+        const lookup_candidate *c = first_candidate(run, key);
+        for (size_t line = 0; c != NULL && line < PREFETCH_LINES; line++)
+            MEMORY_PREFETCH(c->bytes + 64 * line);
+    }
 }
 
 /* The answers of the keys whose data was read. */
 static ksv_status answer_keys(batch_run *run, size_t end, bool *are_fresh,
                               batch_progress *progress, ksv_error *error)
 {
+    size_t first = progress->answered;
+    prefetch_data(run, first, end);
     for (size_t *next = &progress->answered; *next < end; ++*next) {
         uint64_t found;
-        prefetch_data(run, *next + PREFETCH_KEYS);
+        if ((*next - first) % BATCH_GROUP == 0)
+            prefetch_data(run, *next + BATCH_GROUP, end);
         ksv_status status = answer_key(run, *next, &found, error);
         progress->is_begun = status != KSV_OK && found > 0;
         KSV_TRY(status);
@@ -182,6 +190,8 @@ static ksv_status run_lookups(batch_run *run, batch_progress *progress,
 {
     bool are_fresh = false;
     KSV_TRY(batch_find_candidates(run, &progress->is_too_big, error));
+    if (run->session->snapshot->map_files && !progress->is_too_big)
+        KSV_TRY(batch_map_data(run, error));
     while (!progress->is_too_big && progress->answered < run->batch->count) {
         size_t end;
         KSV_TRY(batch_read_data(run, progress->answered, &end, error));

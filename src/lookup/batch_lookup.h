@@ -12,9 +12,12 @@
 
 /* Fewer keys are looked up one by one, more than the most in several batches:
  * enough for pages of a table to serve several keys, few enough for the working
- * memory to stay within a few megabytes. */
+ * memory, some 120 bytes a key, to stay within a few megabytes. */
 #define BATCH_KEYS_LEAST 4
-#define BATCH_KEYS_MOST 24576
+#define BATCH_KEYS_MOST 65536
+/* Where nothing is read, few enough for the working memory to stay in the
+ * processor's cache. */
+#define BATCH_KEYS_MAPPED 1024
 
 typedef struct lookup_batch {
     const ksv_key *keys;

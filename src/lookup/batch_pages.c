@@ -6,15 +6,9 @@
 #include "base/memory.h"
 #include "lookup/batch_run.h"
 
-/* In the owner of an item: its table has to be asked for the one key. */
-#define NEEDS_SEARCH (UINT32_C(1) << 31)
-
 /* Pages between two that are wanted are read with them up to this many bytes.
  */
 #define PAGE_GAP_BYTES TABLE_PAGE_BYTES
-
-#define PREFETCH_HEADS 16
-#define PREFETCH_PLACES 8
 
 static ksv_status ask_filter(batch_run *run, size_t segment, ksv_error *error)
 {
@@ -50,7 +44,8 @@ static ksv_status locate_key(batch_run *run, const segment_table *table,
     uint32_t owner = (uint32_t)i;
     if (table->pages == NULL)
         return batch_add_item(run, first_bytes(&run->batch->keys[i]),
-                              owner | NEEDS_SEARCH, (uint32_t)segment, error);
+                              owner | BATCH_NEEDS_SEARCH, (uint32_t)segment,
+                              error);
     table_place place;
     uint64_t page;
     KSV_TRY(table_locate(table->pages, run->hashes[i], &place, &page, error));
@@ -58,9 +53,9 @@ static ksv_status locate_key(batch_run *run, const segment_table *table,
         batch_receipt(run, i)->false_positives++;
         return KSV_OK;
     }
-    return batch_add_item(run, page,
-                          place == TABLE_IN_PAGE ? owner : owner | NEEDS_SEARCH,
-                          (uint32_t)segment, error);
+    return batch_add_item(
+        run, page, place == TABLE_IN_PAGE ? owner : owner | BATCH_NEEDS_SEARCH,
+        (uint32_t)segment, error);
 }
 
 /* Adds an item for each key that the table may have. */
@@ -85,16 +80,9 @@ static ksv_table *table_of(const batch_run *run, const batch_item *item)
     return run->session->snapshot->segments[item->source].table.pages;
 }
 
-static const ksv_table *mapped_of(const batch_run *run, const batch_item *item)
+static bool is_read(const batch_item *item)
 {
-    const ksv_table *table = table_of(run, item);
-    return table != NULL && table->mapped != NULL ? table : NULL;
-}
-
-static bool is_read(const batch_run *run, const batch_item *item)
-{
-    return (item->owner & NEEDS_SEARCH) == 0 &&
-           table_of(run, item)->mapped == NULL;
+    return (item->owner & BATCH_NEEDS_SEARCH) == 0;
 }
 
 static bool same_page(const batch_item *a, const batch_item *b)
@@ -112,7 +100,7 @@ static ksv_status plan_wave(batch_run *run, size_t first, size_t *end,
     size_t i = first;
     for (; i < run->item_count; i++) {
         const batch_item *item = &run->items[i];
-        if (!is_read(run, item))
+        if (!is_read(item))
             continue;
         bool added;
         KSV_TRY(read_wave_add(
@@ -138,24 +126,26 @@ static ksv_status open_page(page_search *search, size_t i, ksv_error *error)
 {
     batch_run *run = search->run;
     const batch_item *item = &run->items[i];
-    ksv_table *table = table_of(run, item);
-    ksv_receipt *receipt = batch_receipt(run, item->owner);
-    const uint8_t *page;
-    receipt->table_pages_read++;
-    if (table->mapped != NULL) {
-        page = table_mapped_page(table, item->place);
-        receipt->bytes_read += TABLE_PAGE_BYTES;
-    } else {
-        const wave_part *part = &run->parts[i];
-        page = run->wave.buffer + part->position;
-        if (read_wave_got(&run->wave, part, TABLE_PAGE_BYTES) <
-            TABLE_PAGE_BYTES)
-            return page_set_corrupt(error, item->place, "it ends too early");
-    }
+    const wave_part *part = &run->parts[i];
+    batch_receipt(run, item->owner)->table_pages_read++;
     search->last = NULL;
-    KSV_TRY(table_open_page(table, page, item->place, &search->view, error));
+    if (read_wave_got(&run->wave, part, TABLE_PAGE_BYTES) < TABLE_PAGE_BYTES)
+        return page_set_corrupt(error, item->place, "it ends too early");
+    KSV_TRY(table_open_page(table_of(run, item),
+                            run->wave.buffer + part->position, item->place,
+                            &search->view, error));
     search->last = item;
     return KSV_OK;
+}
+
+ksv_status batch_ask_table(batch_run *run, size_t segment, uint32_t key,
+                           ksv_error *error)
+{
+    const ksv_key *asked = &run->batch->keys[key];
+    table_key wanted = {asked->data, asked->bytes, run->hashes[key],
+                        run->shares};
+    return lookup_ask_table(run->session, segment, &wanted, key,
+                            batch_receipt(run, key), error);
 }
 
 static ksv_status search_item(page_search *search, size_t i, ksv_error *error)
@@ -163,13 +153,10 @@ static ksv_status search_item(page_search *search, size_t i, ksv_error *error)
     batch_run *run = search->run;
     const batch_item *item = &run->items[i];
     lookup_session *session = run->session;
-    uint32_t key = item->owner & ~NEEDS_SEARCH;
+    uint32_t key = item->owner & ~BATCH_NEEDS_SEARCH;
     size_t before = session->candidate_count;
-    if ((item->owner & NEEDS_SEARCH) != 0) {
-        const ksv_key *asked = &run->batch->keys[key];
-        table_key wanted = {asked->data, asked->bytes, run->hashes[key]};
-        KSV_TRY(lookup_ask_table(session, item->source, &wanted, key,
-                                 batch_receipt(run, key), error));
+    if ((item->owner & BATCH_NEEDS_SEARCH) != 0) {
+        KSV_TRY(batch_ask_table(run, item->source, key, error));
     } else {
         bool is_open = run->shares && search->last != NULL &&
                        same_page(search->last, item);
@@ -186,42 +173,22 @@ static ksv_status search_item(page_search *search, size_t i, ksv_error *error)
     return KSV_OK;
 }
 
-/* Pages in the address space are asked for some items ahead: the head, which
- * says where the rest is, before the rest. */
-static void prefetch_pages(const batch_run *run, size_t i)
-{
-    if (i + PREFETCH_HEADS >= run->item_count)
-        return;
-    const batch_item *far = &run->items[i + PREFETCH_HEADS];
-    const batch_item *near = &run->items[i + PREFETCH_PLACES];
-    if (mapped_of(run, far) != NULL)
-        table_prefetch_head(mapped_of(run, far), far->place);
-    if (mapped_of(run, near) != NULL)
-        table_prefetch(mapped_of(run, near), near->place,
-                       run->hashes[near->owner & ~NEEDS_SEARCH]);
-}
-
-static bool is_too_big(const batch_run *run)
-{
-    return run->session->candidate_count > BATCH_CANDIDATES_MOST;
-}
-
 static ksv_status search_items(batch_run *run, size_t first, size_t end,
                                ksv_error *error)
 {
     page_search search = {.run = run};
-    for (size_t i = first; i < end && !is_too_big(run); i++) {
-        prefetch_pages(run, i);
+    for (size_t i = first; i < end && !batch_is_too_big(run); i++)
         KSV_TRY(search_item(&search, i, error));
-    }
     return KSV_OK;
 }
 
 static ksv_status search_pages(batch_run *run, ksv_error *error)
 {
+    if (run->item_count == 0)
+        return KSV_OK;
     KSV_TRY(batch_make_parts(run, error));
     size_t end;
-    for (size_t first = 0; first < run->item_count && !is_too_big(run);
+    for (size_t first = 0; first < run->item_count && !batch_is_too_big(run);
          first = end) {
         KSV_TRY(plan_wave(run, first, &end, error));
         KSV_TRY(read_wave_run(&run->wave, error));
@@ -229,7 +196,7 @@ static ksv_status search_pages(batch_run *run, ksv_error *error)
             run->batch->sum->bytes_read += read_wave_bytes(&run->wave);
         else
             for (size_t i = first; i < end; i++)
-                if (is_read(run, &run->items[i]))
+                if (is_read(&run->items[i]))
                     batch_receipt(run, run->items[i].owner)->bytes_read +=
                         TABLE_PAGE_BYTES;
         KSV_TRY(search_items(run, first, end, error));
@@ -237,33 +204,69 @@ static ksv_status search_pages(batch_run *run, ksv_error *error)
     return KSV_OK;
 }
 
-/* They were found in the order of segments and pages. */
-static ksv_status order_candidates(batch_run *run, ksv_error *error)
+/* Whether the candidates came in the order of the keys. */
+static bool is_in_order(const lookup_session *session)
+{
+    for (size_t i = 1; i < session->candidate_count; i++)
+        if (session->candidates[i].key < session->candidates[i - 1].key)
+            return false;
+    return true;
+}
+
+/* Copies the candidates to where those of each key begin; each start moves to
+ * its end, where the next one was. */
+static ksv_status copy_in_order(batch_run *run, ksv_error *error)
 {
     const lookup_session *session = run->session;
+    void *items = run->copies;
+    ksv_status status =
+        memory_grow(run->allocator, &items, &run->copy_capacity,
+                    session->candidate_count, sizeof *run->copies, error);
+    run->copies = items;
+    KSV_TRY(status);
+    for (size_t i = 0; i < session->candidate_count; i++)
+        run->copies[run->starts[session->candidates[i].key]++] =
+            session->candidates[i];
+    for (size_t i = run->batch->count; i > 0; i--)
+        run->starts[i] = run->starts[i - 1];
+    run->starts[0] = 0;
+    run->ordered = run->copies;
+    return KSV_OK;
+}
+
+/* They were found in the order of segments and of pages or keys. */
+static ksv_status order_candidates(batch_run *run, ksv_error *error)
+{
+    lookup_session *session = run->session;
     uint32_t *starts = run->starts;
     size_t keys = run->batch->count;
-    void *items = run->ordered;
-    ksv_status status =
-        memory_grow(run->allocator, &items, &run->ordered_capacity,
-                    session->candidate_count, sizeof *run->ordered, error);
-    run->ordered = items;
-    KSV_TRY(status);
     memset(starts, 0, (keys + 1) * sizeof *starts);
     for (size_t i = 0; i < session->candidate_count; i++)
         starts[session->candidates[i].key + 1]++;
     for (size_t i = 0; i < keys; i++)
         starts[i + 1] += starts[i];
-    for (size_t i = 0; i < session->candidate_count; i++)
-        run->ordered[starts[session->candidates[i].key]++] =
-            session->candidates[i];
-    /* Each start has moved to its end, where the next one was. */
-    for (size_t i = keys; i > 0; i--)
-        starts[i] = starts[i - 1];
-    starts[0] = 0;
+    run->ordered = session->candidates;
+    if (!is_in_order(session))
+        KSV_TRY(copy_in_order(run, error));
     for (size_t i = 0; i < keys; i++)
         lookup_sort_candidates(run->ordered + starts[i],
                                starts[i + 1] - starts[i]);
+    return KSV_OK;
+}
+
+/* Asks the filter and the table of a segment. What has to be read of the table
+ * becomes items for later. */
+static ksv_status ask_segment(batch_run *run, size_t segment, ksv_error *error)
+{
+    size_t before = run->item_count;
+    KSV_TRY(ask_filter(run, segment, error));
+    KSV_TRY(locate_pages(run, segment, error));
+    ksv_table *table = run->session->snapshot->segments[segment].table.pages;
+    bool is_mapped = table != NULL && table->mapped != NULL;
+    if (run->item_count == before || !is_mapped)
+        return batch_sort_items(run, before, error);
+    KSV_TRY(batch_search_mapped(run, table, segment, before, error));
+    run->item_count = before;
     return KSV_OK;
 }
 
@@ -272,13 +275,11 @@ ksv_status batch_find_candidates(batch_run *run, bool *too_big,
 {
     run->item_count = 0;
     run->session->candidate_count = 0;
-    for (size_t i = 0; i < run->session->snapshot->segment_count; i++) {
-        size_t before = run->item_count;
-        KSV_TRY(ask_filter(run, i, error));
-        KSV_TRY(locate_pages(run, i, error));
-        KSV_TRY(batch_sort_items(run, before, error));
-    }
+    for (size_t i = 0;
+         i < run->session->snapshot->segment_count && !batch_is_too_big(run);
+         i++)
+        KSV_TRY(ask_segment(run, i, error));
     KSV_TRY(search_pages(run, error));
-    *too_big = is_too_big(run);
+    *too_big = batch_is_too_big(run);
     return *too_big ? KSV_OK : order_candidates(run, error);
 }

@@ -9,11 +9,19 @@
 #include "table/table_reader.h"
 
 /* What one wave reads at most. */
-#define BATCH_WAVE_BYTES ((size_t)1 << 20)
+#define BATCH_WAVE_BYTES ((size_t)1 << 19)
 #define BATCH_WAVE_PADDING_BYTES BITS_READ_PADDING_BYTES
+
+/* So much memory is asked for at once, one place after the other without
+ * anything between: a place in a page whose translation is not known lets
+ * nothing pass by, but those close behind are looked up at the same time. */
+#define BATCH_GROUP 32
 
 /* More candidates take more memory than a batch is worth. */
 #define BATCH_CANDIDATES_MOST ((size_t)2 * BATCH_KEYS_MOST)
+
+/* In the owner of an item: its table has to be asked for the one key. */
+#define BATCH_NEEDS_SEARCH (UINT32_C(1) << 31)
 
 typedef struct batch_run {
     lookup_session *session;   /* borrowed; its candidates are used */
@@ -29,10 +37,12 @@ typedef struct batch_run {
     size_t spare_capacity;
     /* The candidates by key, in the order of the answer: those of key i begin
      * at starts[i] and end at starts[i + 1]. */
-    lookup_candidate *ordered;
-    size_t ordered_capacity;
+    lookup_candidate *ordered; /* those of the session, or `copies` */
+    lookup_candidate *copies;
+    size_t copy_capacity;
     uint32_t *starts;
-    wave_part *parts; /* of a wave, one an item */
+    bool *checked_files; /* of all data files; NULL: none is mapped */
+    wave_part *parts;    /* of a wave, one an item */
     size_t part_capacity;
     read_wave wave;
 } batch_run;
@@ -67,12 +77,30 @@ ksv_status batch_ask_filter(batch_run *run, size_t segment, size_t count,
 /* Fills `found` of the batch with what the filters say, and the receipts. */
 ksv_status batch_ask_filters_only(batch_run *run, ksv_error *error);
 
+static inline bool batch_is_too_big(const batch_run *run)
+{
+    return run->session->candidate_count > BATCH_CANDIDATES_MOST;
+}
+
+/* Adds what the table of a segment has of one key to the candidates. */
+ksv_status batch_ask_table(batch_run *run, size_t segment, uint32_t key,
+                           ksv_error *error);
+
+/* The candidates that a mapped table has for the keys of the items from `first`
+ * on, by the order of the items. Ends early when there are too many. */
+ksv_status batch_search_mapped(batch_run *run, ksv_table *table, size_t segment,
+                               size_t first, ksv_error *error);
+
 /* Step 1: all candidates of all keys, by filters and tables. `*too_big` when
  * there are more than BATCH_CANDIDATES_MOST; then it was broken off. */
 ksv_status batch_find_candidates(batch_run *run, bool *too_big,
                                  ksv_error *error);
 
-/* Step 2: reads what is known of the candidates of the keys from `first` on, of
+/* Step 2, where files are mapped: opens the data files of all candidates,
+ * checks them to be fresh, and finds what is in the address space. */
+ksv_status batch_map_data(batch_run *run, ksv_error *error);
+
+/* Step 3: reads what is known of the candidates of the keys from `first` on, of
  * as many keys as fit into one wave: `*end` is behind the last. Data files are
  * opened and checked to be fresh. */
 ksv_status batch_read_data(batch_run *run, size_t first, size_t *end,

@@ -184,7 +184,8 @@ static ksv_status answer_together(lookup_call *call, const key_job *job,
 static ksv_status answer_all(lookup_call *call, const key_job *job,
                              ksv_error *error)
 {
-    size_t most = BATCH_KEYS_MOST;
+    size_t most =
+        call->shared->snapshot->map_files ? BATCH_KEYS_MAPPED : BATCH_KEYS_MOST;
     for (size_t next = 0; next < job->count;) {
         size_t end = job->count - next > most ? next + most : job->count;
         batch_progress progress = {0, false, false};

@@ -6,20 +6,12 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "io/file.h"
-#include "lookup/record_source.h"
-#include "scan/file_scan.h"
-#include "scan/record_fetch.h"
-#include "segment/segment_data.h"
-
-#define SCAN_OPEN_FILES 16
+#include "lookup/scanned_files.h"
 
 /* A record that has one of the keys asked for. */
 typedef struct scan_match {
     size_t key; /* the first key number that asks for it */
-    size_t file;
-    uint64_t offset;
-    uint64_t length;
+    scanned_record record;
 } scan_match;
 
 /* The keys asked for are a hash table with linear probing over key numbers;
@@ -39,12 +31,8 @@ typedef struct scanner {
     scan_match *matches;
     size_t match_count;
     size_t match_capacity;
-    size_t file;            /* being read */
-    ksv_file_info *scanned; /* what each file was then */
-    /* The files that records were fetched from last, open so that neighbours
-     * are reached without opening and inflating anew. */
-    datafile *open[SCAN_OPEN_FILES];
-    size_t open_file[SCAN_OPEN_FILES];
+    scanned_files files;
+    size_t file; /* being read */
 } scanner;
 
 /* The slot of a key: where it stands, or the free one where it belongs. */
@@ -105,33 +93,10 @@ static ksv_status match_records(void *ctx, const scan_record *records,
                             s->match_count + 1, sizeof *s->matches, error));
         s->matches = items;
         s->matches[s->match_count++] =
-            (scan_match){s->set.slots[slot] - 1, s->file, records[i].offset,
-                         records[i].length};
+            (scan_match){s->set.slots[slot] - 1,
+                         {s->file, records[i].offset, records[i].length}};
     }
     return KSV_OK;
-}
-
-static ksv_status run_over_file(index_snapshot *snapshot, size_t file,
-                                file_scan_records_fn records, void *ctx,
-                                ksv_file_info *info, ksv_error *error)
-{
-    const catalog_file *facts = snapshot->files[file].facts;
-    const char *path;
-    KSV_TRY(snapshot_path(snapshot, file, &path, error));
-    file_scan scan = {.fs = snapshot->fs,
-                      .path = path,
-                      .given_path = facts->given_path,
-                      .spec = snapshot->spec,
-                      .skip_bad_records = facts->bad_records > 0,
-                      .ignore_trailing_garbage = true,
-                      .allocator = &snapshot->allocator,
-                      .records = records,
-                      .ctx = ctx};
-    file_scan_result result;
-    ksv_status status = file_scan_run(&scan, &result, error);
-    buffer_release(&result.layout);
-    *info = result.info;
-    return status;
 }
 
 /* The matches ordered by key and, within a key, as they were found: a counting
@@ -150,82 +115,6 @@ static void order_matches(const scanner *s, size_t *starts, scan_match *ordered)
     starts[keys] = s->match_count;
 }
 
-/* A slot that holds this file open. */
-static ksv_status hold_open(scanner *s, size_t file, size_t *slot,
-                            ksv_error *error)
-{
-    index_snapshot *snapshot = s->snapshot;
-    const catalog_file *facts = snapshot->files[file].facts;
-    const char *path;
-    *slot = file % SCAN_OPEN_FILES;
-    if (s->open[*slot] != NULL && s->open_file[*slot] == file)
-        return KSV_OK;
-    datafile_close(s->open[*slot]);
-    s->open[*slot] = NULL;
-    KSV_TRY(snapshot_path(snapshot, file, &path, error));
-    KSV_TRY(segment_open_data(&snapshot->data_place, facts, path,
-                              &s->open[*slot], error));
-    s->open_file[*slot] = file;
-    return KSV_OK;
-}
-
-/* Opens a file that was scanned; the scanner closes it. */
-static ksv_status open_scanned(scanner *s, size_t file, datafile **data,
-                               ksv_error *error)
-{
-    const catalog_file *facts = s->snapshot->files[file].facts;
-    size_t slot;
-    KSV_TRY(hold_open(s, file, &slot, error));
-    *data = s->open[slot];
-    ksv_file *opened = datafile_file(*data);
-    ksv_file_info now;
-    ksv_status status = opened->ops->info(opened, &now, error);
-    if (status == KSV_OK && !file_info_is_same(&now, &s->scanned[file]))
-        status = error_set(error, KSV_ERROR_STALE, NULL,
-                           "changed while it was read");
-    if (status == KSV_OK)
-        return KSV_OK;
-    error_replace_path(error, facts->given_path);
-    return status;
-}
-
-/* Opens the data of a match and visits it. */
-static ksv_status visit_match(scanner *s, const ksv_lookup_options *options,
-                              size_t key_number, const scan_match *match,
-                              ksv_record_fn visit, void *ctx,
-                              ksv_receipt *receipt, ksv_error *error)
-{
-    index_snapshot *snapshot = s->snapshot;
-    const ksv_allocator *a = &snapshot->allocator;
-    const catalog_file *facts = snapshot->files[match->file].facts;
-    datafile *data;
-    KSV_TRY(open_scanned(s, match->file, &data, error));
-    lookup_source source = {data, facts->given_path, match->offset,
-                            match->length, receipt};
-    ksv_record record = {.key = s->set.keys[key_number].data,
-                         .key_bytes = s->set.keys[key_number].bytes,
-                         .file = facts->given_path,
-                         .offset = match->offset,
-                         .length = match->length,
-                         .source = &source};
-    size_t length = 0;
-    void *bytes = NULL;
-    ksv_status status = KSV_OK;
-    if (!options->no_data && match->length <= RECORD_FETCH_HOLD_BYTES) {
-        length = (size_t)match->length;
-        bytes = memory_alloc(a, length);
-        size_t got = 0;
-        status = bytes == NULL
-                     ? error_set_memory(error)
-                     : ksv_record_read(&record, 0, bytes, length, &got, error);
-        record.data = bytes;
-    }
-    if (status == KSV_OK && !visit(ctx, key_number, &record))
-        status = error_set(error, KSV_ERROR_CANCELLED, NULL, "stopped");
-    memory_free(a, bytes, length);
-    return status;
-}
-
 static ksv_status answer_all(scanner *s, const size_t *starts,
                              const scan_match *ordered,
                              const ksv_lookup_options *options,
@@ -239,8 +128,9 @@ static ksv_status answer_all(scanner *s, const size_t *starts,
         if (to > from && options->first_only)
             to = from + 1;
         for (size_t i = from; i < to; i++)
-            KSV_TRY(visit_match(s, options, k, &ordered[i], visit, ctx, receipt,
-                                error));
+            KSV_TRY(scanned_files_visit(&s->files, &ordered[i].record,
+                                        s->set.keys[k], k, options->no_data,
+                                        visit, ctx, receipt, error));
         if (to == from && !visit(ctx, k, NULL))
             return error_set(error, KSV_ERROR_CANCELLED, NULL, "stopped");
     }
@@ -270,17 +160,6 @@ static ksv_status order_and_answer(scanner *s,
     return status;
 }
 
-/* Access points tell where to inflate only in the data that they were made of.
- */
-static ksv_status scan_file(scanner *s, ksv_file_info *info, ksv_error *error)
-{
-    index_snapshot *snapshot = s->snapshot;
-    if (snapshot->files[s->file].facts->data_kind != DATAFILE_PLAIN)
-        KSV_TRY(snapshot_check_fresh(snapshot, s->file, clock_monotonic_ns(),
-                                     error));
-    return run_over_file(snapshot, s->file, match_records, s, info, error);
-}
-
 ksv_status linear_scan(index_snapshot *snapshot, const ksv_key *keys,
                        size_t key_count, const ksv_lookup_options *options,
                        ksv_record_fn visit, void *ctx, ksv_receipt *receipt,
@@ -291,37 +170,32 @@ ksv_status linear_scan(index_snapshot *snapshot, const ksv_key *keys,
     s.set.hasher = &snapshot->state.parameters.hasher;
     ksv_status status = key_set_open(&s.set, a, keys, key_count, error);
     receipt->keys += key_count;
+    ksv_status opened =
+        scanned_files_open(&s.files, snapshot, status == KSV_OK ? error : NULL);
+    status = status != KSV_OK ? status : opened;
     size_t files = snapshot->state.file_count;
-    s.scanned = memory_zalloc_array(a, files, sizeof *s.scanned);
-    if (s.scanned == NULL && status == KSV_OK)
-        status = error_set_memory(error);
-    for (s.file = 0; s.file < files && status == KSV_OK; s.file++) {
-        ksv_file_info *info = &s.scanned[s.file];
-        status = scan_file(&s, info, error);
-        receipt->files_opened++;
-        receipt->bytes_read += info->size_bytes;
-    }
+    for (s.file = 0; s.file < files && status == KSV_OK; s.file++)
+        status = scanned_files_scan(&s.files, s.file, match_records, &s,
+                                    receipt, error);
     if (status == KSV_OK)
         status = order_and_answer(&s, options, visit, ctx, receipt, error);
-    for (size_t i = 0; i < SCAN_OPEN_FILES; i++)
-        datafile_close(s.open[i]);
+    scanned_files_close(&s.files);
     memory_free(a, s.matches, s.match_capacity * sizeof *s.matches);
-    memory_free(a, s.scanned, files * sizeof *s.scanned);
     key_set_close(&s.set, a);
     return status;
 }
 
-typedef struct key_walk {
+typedef struct key_visit {
     ksv_record_fn visit;
     void *ctx;
     const char *given_path;
     size_t number;
-} key_walk;
+} key_visit;
 
 static ksv_status walk_records(void *ctx, const scan_record *records,
                                size_t count, ksv_error *error)
 {
-    key_walk *walk = ctx;
+    key_visit *walk = ctx;
     for (size_t i = 0; i < count; i++) {
         if (records[i].kind != SCAN_RECORD_KEYED)
             continue;
@@ -339,11 +213,16 @@ static ksv_status walk_records(void *ctx, const scan_record *records,
 ksv_status linear_keys(index_snapshot *snapshot, ksv_record_fn visit, void *ctx,
                        ksv_error *error)
 {
-    key_walk walk = {visit, ctx, NULL, 0};
-    for (size_t i = 0; i < snapshot->state.file_count; i++) {
-        ksv_file_info info;
+    key_visit walk = {visit, ctx, NULL, 0};
+    scanned_files files;
+    ksv_receipt unwanted = {0};
+    ksv_status status = scanned_files_open(&files, snapshot, error);
+    for (size_t i = 0; i < snapshot->state.file_count && status == KSV_OK;
+         i++) {
         walk.given_path = snapshot->files[i].facts->given_path;
-        KSV_TRY(run_over_file(snapshot, i, walk_records, &walk, &info, error));
+        status = scanned_files_scan(&files, i, walk_records, &walk, &unwanted,
+                                    error);
     }
-    return KSV_OK;
+    scanned_files_close(&files);
+    return status;
 }

@@ -225,6 +225,8 @@ const record_source *lookup_record_source(lookup_session *session, size_t file)
                         .longest_record_bytes = facts->longest_record_bytes,
                         .records = facts->records};
     record_source_measure(source);
+    record_match_init(&session->match, s->spec, facts->layout,
+                      facts->layout_bytes);
     session->source_file = file;
     return source;
 }
@@ -239,14 +241,35 @@ bool lookup_find_mapped(const snapshot_file *file, const record_source *source,
         span.offset < file->mapped_bytes ? file->mapped_bytes - span.offset : 0;
     candidate->bytes = file->mapped + (left > 0 ? span.offset : 0);
     candidate->size_bytes =
-        left < span.size_bytes ? (size_t)left : span.size_bytes;
+        (uint32_t)(left < span.size_bytes ? left : span.size_bytes);
+    return true;
+}
+
+/* Takes a record in memory that is plainly the one of the key; false: it has to
+ * be read with care. */
+static bool match_candidate(const lookup_session *session,
+                            const lookup_candidate *here, ksv_key key,
+                            fetched_record *out)
+{
+    uint64_t length;
+    if (here->bytes == NULL ||
+        !record_match_key(&session->match, here->offset, here->bytes,
+                          here->size_bytes, key.data, key.bytes, &length))
+        return false;
+    out->data = here->bytes + 1;
+    out->record = (scan_record){.offset = here->offset,
+                                .length = length,
+                                .key = key.data,
+                                .key_bytes = key.bytes,
+                                .kind = SCAN_RECORD_KEYED};
     return true;
 }
 
 static ksv_status fetch_candidate(lookup_session *session,
                                   const record_source *source,
                                   const lookup_candidate *candidate,
-                                  fetched_record *out, datafile_cost *cost,
+                                  ksv_key key, fetched_record *out,
+                                  bool *matches, datafile_cost *cost,
                                   ksv_error *error)
 {
     const index_snapshot *s = session->snapshot;
@@ -254,11 +277,17 @@ static ksv_status fetch_candidate(lookup_session *session,
     if (here.bytes == NULL &&
         lookup_find_mapped(&s->files[here.file], source, &here))
         *cost = (datafile_cost){.reads = 1, .bytes_read = here.size_bytes};
+    *matches = match_candidate(session, &here, key, out);
+    if (*matches)
+        return KSV_OK;
     if (here.bytes == NULL)
-        return record_fetch_at(session->fetch, source, here.offset, out, cost,
-                               error);
-    return record_fetch_in(session->fetch, source, here.offset, here.bytes,
-                           here.size_bytes, out, cost, error);
+        KSV_TRY(record_fetch_at(session->fetch, source, here.offset, out, cost,
+                                error));
+    else
+        KSV_TRY(record_fetch_in(session->fetch, source, here.offset, here.bytes,
+                                here.size_bytes, out, cost, error));
+    *matches = same_key(&out->record, key);
+    return KSV_OK;
 }
 
 /* Reads the record of a candidate and visits it if it has the key. */
@@ -279,13 +308,13 @@ static ksv_status try_candidate(lookup_session *session,
     datafile_cost cost = {0, 0, 0};
     fetched_record fetched;
     ksv_status status =
-        fetch_candidate(session, source, candidate, &fetched, &cost, error);
+        fetch_candidate(session, source, candidate, request->key, &fetched,
+                        matches, &cost, error);
     lookup_add_cost(receipt, &cost);
     if (status != KSV_OK) {
         segment_data_error(facts, error);
         return status;
     }
-    *matches = same_key(&fetched.record, request->key);
     if (*matches)
         return visit_record(session, request, file, data, &fetched, receipt,
                             error);
@@ -340,7 +369,7 @@ ksv_status lookup_key(lookup_session *session, const lookup_request *request,
     if (request->key.bytes == 0)
         return KSV_OK;
     uint64_t hash = lookup_hash(session, request->key);
-    table_key key = {request->key.data, request->key.bytes, hash};
+    table_key key = {request->key.data, request->key.bytes, hash, false};
     KSV_TRY(collect(session, &key, receipt, error));
     KSV_TRY(require_data(session, receipt, error));
     KSV_TRY(lookup_try_candidates(session, request, hash, session->candidates,

@@ -11,18 +11,19 @@
 
 #include "lookup/index_snapshot.h"
 #include "scan/record_fetch.h"
+#include "scan/record_match.h"
 #include "segment/organisation.h"
 
 /* A place where the record of a key may be. */
 typedef struct lookup_candidate {
     uint64_t offset;
-    uint32_t file;
-    uint32_t segment;
-    uint32_t key; /* of a batch */
     /* What stands in memory of the record's span, or NULL: it has to be read.
      */
     const uint8_t *bytes;
-    size_t size_bytes;
+    uint32_t size_bytes;
+    uint32_t file;
+    uint32_t segment;
+    uint32_t key; /* of a batch */
 } lookup_candidate;
 
 /* The working memory of one call. One thread at a time. */
@@ -36,6 +37,7 @@ typedef struct lookup_session {
     size_t candidate_capacity;
     /* The last answer of lookup_record_source(); all zero at first. */
     record_source source;
+    record_match match; /* of the source */
     size_t source_file;
 } lookup_session;
 

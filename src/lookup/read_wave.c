@@ -8,24 +8,31 @@
 #include "base/memory.h"
 #include "io/reopening_file.h"
 
-ksv_status read_wave_open(read_wave *wave, const ksv_file_system *fs,
-                          const ksv_allocator *allocator, size_t capacity_bytes,
-                          size_t padding_bytes, ksv_error *error)
+void read_wave_init(read_wave *wave, const ksv_file_system *fs,
+                    const ksv_allocator *allocator, size_t capacity_bytes,
+                    size_t padding_bytes)
 {
-    *wave = (read_wave){.fs = fs, .allocator = allocator};
-    wave->buffer = memory_alloc(allocator, capacity_bytes + padding_bytes);
-    if (wave->buffer == NULL)
-        return error_set_memory(error);
-    wave->capacity_bytes = capacity_bytes;
-    return KSV_OK;
+    *wave = (read_wave){.fs = fs,
+                        .allocator = allocator,
+                        .capacity_bytes = capacity_bytes,
+                        .padding_bytes = padding_bytes};
 }
 
-void read_wave_close(read_wave *wave, size_t padding_bytes)
+void read_wave_close(read_wave *wave)
 {
-    memory_free(wave->allocator, wave->buffer,
-                wave->capacity_bytes + padding_bytes);
+    if (wave->buffer != NULL)
+        memory_free(wave->allocator, wave->buffer,
+                    wave->capacity_bytes + wave->padding_bytes);
     memory_free(wave->allocator, wave->reads,
                 wave->capacity * sizeof *wave->reads);
+}
+
+static ksv_status need_buffer(read_wave *wave, ksv_error *error)
+{
+    if (wave->buffer == NULL)
+        wave->buffer = memory_alloc(wave->allocator,
+                                    wave->capacity_bytes + wave->padding_bytes);
+    return wave->buffer != NULL ? KSV_OK : error_set_memory(error);
 }
 
 void read_wave_clear(read_wave *wave)
@@ -63,7 +70,7 @@ static bool join_last(read_wave *wave, const ksv_file *file, uint64_t offset,
         return false;
     last->size_bytes = wanted;
     wave->used_bytes = start + wanted;
-    *part = (wave_part){wave->count - 1, start + skip};
+    *part = (wave_part){(uint32_t)wave->count - 1, (uint32_t)(start + skip)};
     return true;
 }
 
@@ -74,13 +81,14 @@ ksv_status read_wave_add(read_wave *wave, ksv_file *file, uint64_t offset,
     *added = join_last(wave, file, offset, size_bytes, gap_bytes, part);
     if (*added || size_bytes > wave->capacity_bytes - wave->used_bytes)
         return KSV_OK;
+    KSV_TRY(need_buffer(wave, error));
     void *items = wave->reads;
     ksv_status status =
         memory_grow(wave->allocator, &items, &wave->capacity, wave->count + 1,
                     sizeof *wave->reads, error);
     wave->reads = items;
     KSV_TRY(status);
-    *part = (wave_part){wave->count, wave->used_bytes};
+    *part = (wave_part){(uint32_t)wave->count, (uint32_t)wave->used_bytes};
     wave->reads[wave->count++] =
         (ksv_read){.file = file,
                    .offset = offset,
@@ -89,17 +97,6 @@ ksv_status read_wave_add(read_wave *wave, ksv_file *file, uint64_t offset,
     wave->used_bytes += size_bytes;
     *added = true;
     return KSV_OK;
-}
-
-const uint8_t *read_wave_copy(read_wave *wave, const uint8_t *bytes,
-                              size_t size_bytes)
-{
-    if (size_bytes > wave->capacity_bytes - wave->used_bytes)
-        return NULL;
-    uint8_t *copy = wave->buffer + wave->used_bytes;
-    memcpy(copy, bytes, size_bytes);
-    wave->used_bytes += size_bytes;
-    return copy;
 }
 
 ksv_status read_wave_run(read_wave *wave, ksv_error *error)

@@ -19,8 +19,9 @@
 typedef struct read_wave {
     const ksv_file_system *fs;      /* borrowed */
     const ksv_allocator *allocator; /* borrowed */
-    uint8_t *buffer;
+    uint8_t *buffer;                /* NULL before the first read was added */
     size_t capacity_bytes;
+    size_t padding_bytes;
     size_t used_bytes;
     ksv_read *reads;
     size_t count;
@@ -29,16 +30,16 @@ typedef struct read_wave {
 
 /* A part of a wave. */
 typedef struct wave_part {
-    size_t read;     /* the number of the read that brings it */
-    size_t position; /* in the buffer */
+    uint32_t read;     /* the number of the read that brings it */
+    uint32_t position; /* in the buffer */
 } wave_part;
 
-/* Room for `capacity_bytes` in one wave, with `padding_bytes` of readable
- * memory behind them. */
-ksv_status read_wave_open(read_wave *wave, const ksv_file_system *fs,
-                          const ksv_allocator *allocator, size_t capacity_bytes,
-                          size_t padding_bytes, ksv_error *error);
-void read_wave_close(read_wave *wave, size_t padding_bytes);
+/* With room for `capacity_bytes` (below 4 GiB) in one wave, and `padding_bytes`
+ * of readable memory behind them; there is none before it is needed. */
+void read_wave_init(read_wave *wave, const ksv_file_system *fs,
+                    const ksv_allocator *allocator, size_t capacity_bytes,
+                    size_t padding_bytes);
+void read_wave_close(read_wave *wave);
 
 void read_wave_clear(read_wave *wave);
 
@@ -48,11 +49,6 @@ void read_wave_clear(read_wave *wave);
 ksv_status read_wave_add(read_wave *wave, ksv_file *file, uint64_t offset,
                          size_t size_bytes, size_t gap_bytes, wave_part *part,
                          bool *added, ksv_error *error);
-
-/* Copies bytes that are in memory already into the wave; NULL when there is no
- * room for them. */
-const uint8_t *read_wave_copy(read_wave *wave, const uint8_t *bytes,
-                              size_t size_bytes);
 
 /* Does all reads. */
 ksv_status read_wave_run(read_wave *wave, ksv_error *error);

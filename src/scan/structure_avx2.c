@@ -16,14 +16,15 @@ KSV_TARGET_AVX2_BITS STRUCTURE_INLINE uint64_t equal_bytes(__m256i low,
     return (uint64_t)h << 32 | l;
 }
 
+/* Bits of the first `skipped` bytes of the block fall out. */
 KSV_TARGET_AVX2_BITS STRUCTURE_INLINE void
 find_block(const uint8_t *block, const __m256i *wanted, size_t wanted_count,
-           uint64_t *const *masks, size_t b, uint64_t valid)
+           uint64_t *const *masks, size_t b, unsigned skipped)
 {
     __m256i low = _mm256_loadu_si256((const void *)block);
     __m256i high = _mm256_loadu_si256((const void *)(block + 32));
     for (size_t i = 0; i < wanted_count; i++)
-        masks[i][b] = equal_bytes(low, high, wanted[i]) & valid;
+        masks[i][b] = equal_bytes(low, high, wanted[i]) >> skipped;
 }
 
 KSV_TARGET_AVX2_BITS STRUCTURE_INLINE void
@@ -39,13 +40,22 @@ find_all(const uint8_t *data, size_t size_bytes, const uint8_t *wanted,
     size_t whole = size_bytes / STRUCTURE_BLOCK_BYTES;
     for (size_t b = 0; b < whole; b++)
         find_block(data + b * STRUCTURE_BLOCK_BYTES, bytes, wanted_count, masks,
-                   b, ~UINT64_C(0));
+                   b, 0);
     size_t left = size_bytes % STRUCTURE_BLOCK_BYTES;
     if (left == 0)
         return;
+    /* The last bytes with some that were looked at before them. */
+    unsigned seen = (unsigned)(STRUCTURE_BLOCK_BYTES - left);
+    if (whole > 0) {
+        find_block(data + size_bytes - STRUCTURE_BLOCK_BYTES, bytes,
+                   wanted_count, masks, whole, seen);
+        return;
+    }
     structure_tail tail;
-    structure_tail_fill(&tail, data + size_bytes - left, left);
-    find_block(tail.bytes, bytes, wanted_count, masks, whole, tail.valid);
+    structure_tail_fill(&tail, data, left);
+    find_block(tail.bytes, bytes, wanted_count, masks, 0, 0);
+    for (size_t i = 0; i < wanted_count; i++)
+        masks[i][0] &= tail.valid;
 }
 
 KSV_TARGET_AVX2_BITS static void

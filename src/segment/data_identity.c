@@ -5,7 +5,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "datafile/bgzf_marker.h"
 #include "datafile/content_hash.h"
+#include "datafile/datafile.h"
+#include "hash/hash.h"
+#include "io/file.h"
 
 /* What can be wrong with content that is not the one indexed. */
 static bool means_changed(ksv_status status)
@@ -37,6 +41,39 @@ static ksv_status compare_content(const segment_place *place,
     return status;
 }
 
+ksv_status data_identity_lost_marker(ksv_file *opened, const catalog_file *file,
+                                     bool *is_so, ksv_error *error)
+{
+    *is_so = false;
+    if (file->data_kind != DATAFILE_BGZF ||
+        file->size_bytes < BGZF_MARKER_BYTES)
+        return KSV_OK;
+    bgzf_marked_file marked;
+    uint8_t fingerprint[HASH_FINGERPRINT_BYTES];
+    bgzf_marked_file_init(&marked, opened, file->size_bytes);
+    ksv_status status =
+        hash_fingerprint(&marked.base, file->size_bytes, fingerprint, error);
+    if (status == KSV_ERROR_STALE)
+        return KSV_OK; /* it has shrunk meanwhile */
+    *is_so = status == KSV_OK &&
+             memcmp(fingerprint, file->fingerprint, sizeof fingerprint) == 0;
+    return status;
+}
+
+static ksv_status look_for_marker(const segment_place *place,
+                                  const catalog_file *file, const char *path,
+                                  data_identity *out, ksv_error *error)
+{
+    ksv_file *opened;
+    bool is_so;
+    KSV_TRY(place->fs->open_read(place->fs->ctx, path, &opened, error));
+    ksv_status status = data_identity_lost_marker(opened, file, &is_so, error);
+    file_close_quietly(opened);
+    if (status == KSV_OK && is_so)
+        out->identity = FILE_IDENTITY_GROWN;
+    return status;
+}
+
 ksv_status data_identity_check(const segment_place *place,
                                const catalog_file *file, const char *path,
                                data_identity *out, ksv_error *error)
@@ -44,6 +81,11 @@ ksv_status data_identity_check(const segment_place *place,
     memset(out, 0, sizeof *out);
     KSV_TRY(file_identity_look(place->fs, path, file, &out->identity,
                                &out->info, error));
+    if (out->identity == FILE_IDENTITY_CHANGED &&
+        file->data_kind == DATAFILE_BGZF &&
+        out->info.kind == KSV_FILE_REGULAR &&
+        out->info.size_bytes > file->size_bytes)
+        return look_for_marker(place, file, path, out, error);
     if (out->identity != FILE_IDENTITY_TOUCHED)
         return KSV_OK;
     return compare_content(place, file, path, out, error);

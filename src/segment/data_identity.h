@@ -16,9 +16,17 @@ typedef struct data_identity {
 } data_identity;
 
 /* As file_identity_look(), but where only a part of the content was compared
- * all of it is read: FILE_IDENTITY_TOUCHED is certain then. */
+ * all of it is read: FILE_IDENTITY_TOUCHED is certain then. A BGZF file that
+ * has grown in place of its last, empty block is FILE_IDENTITY_GROWN as well.
+ */
 ksv_status data_identity_check(const segment_place *place,
                                const catalog_file *file, const char *path,
                                data_identity *out, ksv_error *error);
+
+/* Whether `opened`, which is larger than `file` was, begins as that did but for
+ * the empty block that a BGZF file ends with: programs that append to one put
+ * their first block in its place. By samples. */
+ksv_status data_identity_lost_marker(ksv_file *opened, const catalog_file *file,
+                                     bool *is_so, ksv_error *error);
 
 #endif

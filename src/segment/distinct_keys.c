@@ -58,6 +58,17 @@ static bool has_dead_parts(const catalog_segment *segment)
     return false;
 }
 
+static bool is_one_whole(const catalog_segment *const *segments, size_t count)
+{
+    return count == 1 && !has_dead_parts(segments[0]);
+}
+
+static bool count_by_keys(const segment_place *place,
+                          const catalog_segment *const *segments, size_t count)
+{
+    return organisation_of(place)->keeps_keys && !is_one_whole(segments, count);
+}
+
 static ksv_status count_in(const segment_place *place,
                            const catalog_state *state,
                            const catalog_segment *const *segments, size_t count,
@@ -77,12 +88,14 @@ static ksv_status count_in(const segment_place *place,
     *distinct = sums.keys;
     if (sums.extents <= 1)
         return KSV_OK;
-    if (count == 1 && !has_dead_parts(segments[0]))
+    if (is_one_whole(segments, count))
         together = segments[0]->filter.keys;
     else
         KSV_TRY(count_hashes(place, segments, count, &together, error));
-    /* What several extents have in common was counted in each. */
-    *distinct -= sums.hashes - together;
+    /* What several extents have in common was counted in each. In the order of
+     * keys these themselves were counted. */
+    bool by_keys = count_by_keys(place, segments, count);
+    *distinct = by_keys ? together : sums.keys - (sums.hashes - together);
     return KSV_OK;
 }
 

@@ -6,7 +6,8 @@
 #include "io/file.h"
 #include "table/table_reader.h"
 
-static const organisation *const all[] = {&organisation_hash};
+static const organisation *const all[] = {&organisation_hash,
+                                          &organisation_sorted};
 
 const organisation *organisation_find(ksv_organisation kind)
 {
@@ -46,7 +47,9 @@ ksv_status segment_open_table(const segment_place *place,
                               segment_table *out, ksv_error *error)
 {
     const organisation *o = organisation_of(place);
-    *out = (segment_table){.organisation = o, .allocator = place->allocator};
+    *out = (segment_table){.organisation = o,
+                           .allocator = place->allocator,
+                           .parameters = place->parameters};
     KSV_TRY(segment_open_sidecar(place, segment->id, o->table_ending,
                                  &out->file, error));
     ksv_status status = o->open_table(place, segment, out, error);

@@ -28,6 +28,7 @@ typedef struct table_key {
     const void *data;
     size_t bytes;
     uint64_t hash;
+    bool may_share; /* what was read for another key */
 } table_key;
 
 /* What looking has cost; added to. */
@@ -45,6 +46,32 @@ struct table_walk {
     ksv_status (*next)(table_walk *walk, table_entry *entry, bool *end,
                        ksv_error *error);
     void (*close)(table_walk *walk);
+};
+
+/* Where a cursor goes. */
+typedef enum table_move {
+    TABLE_FIRST,
+    TABLE_LAST,
+    TABLE_SEEK,        /* to the first entry with the key or one behind it */
+    TABLE_SEEK_BEFORE, /* to the last entry with a key before it */
+    TABLE_NEXT,        /* neighbours of the entry that it is at */
+    TABLE_PREVIOUS
+} table_move;
+
+/* A place in a table whose entries are in the order of their keys. An
+ * implementation puts this first in a structure of its own. One thread at a
+ * time. */
+typedef struct table_cursor table_cursor;
+struct table_cursor {
+    /* `key` is for the two that seek. `*found` false: there is no such entry,
+     * and the cursor is at none, as after a failure. */
+    ksv_status (*move)(table_cursor *cursor, table_move where,
+                       const table_key *key, bool *found, ksv_error *error);
+    void (*close)(table_cursor *cursor);
+    /* Of the entry that it is at; the hash has no meaning, the key is valid
+     * until it moves. */
+    table_entry entry;
+    table_cost cost; /* of all moves */
 };
 
 /* Functions of one organisation; errors of tables name no file, the functions
@@ -68,6 +95,9 @@ struct organisation {
     /* `pages`: how many may be in memory. */
     ksv_status (*walk)(const segment_table *table, size_t pages,
                        table_walk **out, ksv_error *error);
+    /* NULL unless `keeps_keys`. */
+    ksv_status (*open_cursor)(const segment_table *table, table_cursor **out,
+                              ksv_error *error);
     ksv_status (*open_collector)(const collector_options *options,
                                  segment_collector **out, ksv_error *error);
     /* Writes table and filter of what a merge gives: as segment_join(), with
@@ -92,5 +122,6 @@ ksv_status organisation_require(const catalog_parameters *parameters,
                                 const char *directory, ksv_error *error);
 
 extern const organisation organisation_hash;
+extern const organisation organisation_sorted;
 
 #endif

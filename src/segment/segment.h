@@ -35,7 +35,8 @@ typedef struct organisation organisation;
 
 typedef struct segment_table {
     const organisation *organisation; /* NULL: closed */
-    const ksv_allocator *allocator;   /* borrowed */
+    const ksv_allocator *allocator;   /* borrowed, as the parameters */
+    const catalog_parameters *parameters;
     ksv_file *file;
     /* Where entries lie in pages that a caller may read by itself
      * (table/table_reader.h); else NULL. */

@@ -28,18 +28,32 @@ static ksv_status missing_points(const char *path, ksv_error *error)
     return KSV_ERROR_CORRUPT;
 }
 
-static ksv_status open_compressed(const segment_place *place,
-                                  const catalog_file *file, const char *path,
-                                  datafile **out, ksv_error *error)
+ksv_status segment_points_path(const segment_place *place,
+                               const catalog_file *file, char **path,
+                               uint8_t id[16], ksv_error *error)
 {
     char name[CATALOG_NAME_BYTES];
-    uint8_t id[16];
     catalog_sidecar_name(file->points_id, CATALOG_POINTS_ENDING, name);
     segment_sidecar_id(place->parameters, file->points_id,
                        CATALOG_POINTS_ENDING, id);
-    char *points = path_join(place->allocator, place->directory, name);
-    if (points == NULL)
-        return error_set_memory(error);
+    *path = path_join(place->allocator, place->directory, name);
+    return *path != NULL ? KSV_OK : error_set_memory(error);
+}
+
+/* One of the functions of datafile.h that open by access points. */
+typedef ksv_status (*open_fn)(const ksv_file_system *fs, const char *path,
+                              const char *points_path, const uint8_t *points_id,
+                              const ksv_allocator *allocator, datafile **out,
+                              ksv_error *error);
+
+static ksv_status open_compressed(const segment_place *place,
+                                  const catalog_file *file, const char *path,
+                                  open_fn open, datafile **out,
+                                  ksv_error *error)
+{
+    char *points;
+    uint8_t id[16];
+    KSV_TRY(segment_points_path(place, file, &points, id, error));
     ksv_file_info info;
     ksv_error problem;
     error_clear(&problem);
@@ -51,8 +65,8 @@ static ksv_status open_compressed(const segment_place *place,
         status = error_set(error, KSV_ERROR_CORRUPT, points,
                            "index file is damaged: its size is wrong");
     else if (status == KSV_OK)
-        status = datafile_open_compressed(place->fs, path, points, id,
-                                          place->allocator, out, error);
+        status =
+            open(place->fs, path, points, id, place->allocator, out, error);
     else if (error != NULL)
         *error = problem;
     memory_free_string(place->allocator, points);
@@ -76,18 +90,18 @@ static ksv_status data_is_missing(const segment_place *place,
 
 static ksv_status open_data(const segment_place *place,
                             const catalog_file *file, const char *path,
-                            datafile **out, ksv_error *error)
+                            open_fn open, datafile **out, ksv_error *error)
 {
     datafile_kind kind = (datafile_kind)file->data_kind;
     if (kind == DATAFILE_PLAIN || file->points_id == 0)
         return datafile_open(place->fs, path, kind, place->allocator, out,
                              error);
-    return open_compressed(place, file, path, out, error);
+    return open_compressed(place, file, path, open, out, error);
 }
 
-ksv_status segment_open_data(const segment_place *place,
-                             const catalog_file *file, const char *path,
-                             datafile **out, ksv_error *error)
+static ksv_status open_and_tell(const segment_place *place,
+                                const catalog_file *file, const char *path,
+                                open_fn open, datafile **out, ksv_error *error)
 {
     *out = NULL;
     /* What is opened does not keep the file system, only files do. */
@@ -96,10 +110,25 @@ ksv_status segment_open_data(const segment_place *place,
     reopening_file_system_init(&fs, place->fs, place->allocator);
     if (place->reopen_files)
         reopening.fs = &fs.fs;
-    ksv_status status = open_data(&reopening, file, path, out, error);
+    ksv_status status = open_data(&reopening, file, path, open, out, error);
     if (status != KSV_OK) {
         status = data_is_missing(place, file, path, status, error);
         segment_data_error(file, error);
     }
     return status;
+}
+
+ksv_status segment_open_data(const segment_place *place,
+                             const catalog_file *file, const char *path,
+                             datafile **out, ksv_error *error)
+{
+    return open_and_tell(place, file, path, datafile_open_compressed, out,
+                         error);
+}
+
+ksv_status segment_open_grown_data(const segment_place *place,
+                                   const catalog_file *file, const char *path,
+                                   datafile **out, ksv_error *error)
+{
+    return open_and_tell(place, file, path, datafile_open_grown, out, error);
 }

@@ -13,6 +13,18 @@ ksv_status segment_open_data(const segment_place *place,
                              const catalog_file *file, const char *path,
                              datafile **out, ksv_error *error);
 
+/* The same for one that is larger than it was: what it held before can be read.
+ */
+ksv_status segment_open_grown_data(const segment_place *place,
+                                   const catalog_file *file, const char *path,
+                                   datafile **out, ksv_error *error);
+
+/* Where the access points of a compressed file are (`*path` is to be freed with
+ * memory_free_string()), and their id. */
+ksv_status segment_points_path(const segment_place *place,
+                               const catalog_file *file, char **path,
+                               uint8_t id[16], ksv_error *error);
+
 /* Names the right file in an error that reading from it gave. */
 void segment_data_error(const catalog_file *file, ksv_error *error);
 

@@ -115,6 +115,61 @@ ksv_status segment_write_filter(const segment_place *place, uint64_t hashes,
     return status;
 }
 
+#define HASHES_AT_ONCE 256
+
+static ksv_status feed_hashes(ksv_filter_writer *writer, unsigned hash_bits,
+                              const hash_entry *entries, size_t count,
+                              ksv_error *error)
+{
+    uint64_t hashes[HASHES_AT_ONCE];
+    for (size_t i = 0; i < count;) {
+        size_t some = 0;
+        for (; some < HASHES_AT_ONCE && i < count; some++, i++)
+            hashes[some] = ksv_hash_truncate(entries[i].hash, hash_bits);
+        KSV_TRY(filter_writer_add_hashes(writer, hashes, some, error));
+    }
+    return KSV_OK;
+}
+
+static ksv_status feed_sorted(ksv_filter_writer *writer, entry_sorter *sorter,
+                              unsigned hash_bits, ksv_error *error)
+{
+    for (;;) {
+        const hash_entry *entries;
+        size_t count;
+        KSV_TRY(entry_sorter_next(sorter, &entries, &count, error));
+        if (count == 0)
+            return KSV_OK;
+        KSV_TRY(feed_hashes(writer, hash_bits, entries, count, error));
+    }
+}
+
+ksv_status segment_write_filter_of(const segment_place *place,
+                                   entry_sorter *hashes, uint64_t keys,
+                                   catalog_segment *segment,
+                                   segment_files *files, ksv_error *error)
+{
+    ksv_filter_options options;
+    ksv_filter_writer *writer = NULL;
+    ksv_status status =
+        open_filter(place, keys, segment, files, &options, &writer, error);
+    if (status == KSV_OK)
+        status =
+            feed_sorted(writer, hashes, place->parameters->hash_bits, error);
+    if (status == KSV_OK)
+        status = finish_filter(writer, &options, segment, error);
+    ksv_filter_writer_close(writer);
+    return status;
+}
+
+ksv_status segment_create_table(const segment_place *place,
+                                const catalog_segment *segment,
+                                segment_files *files, ksv_error *error)
+{
+    return create(place, segment->id, segment_table_ending(place),
+                  &files->table, error);
+}
+
 ksv_status segment_open_table_writer(const segment_place *place,
                                      const catalog_segment *segment,
                                      segment_files *files,
@@ -126,8 +181,7 @@ ksv_status segment_open_table_writer(const segment_place *place,
                                  .payload_bits = segment->payload_bits,
                                  .hasher = p->hasher};
     segment_sidecar_id(p, segment->id, CATALOG_TABLE_ENDING, options.id);
-    KSV_TRY(
-        create(place, segment->id, CATALOG_TABLE_ENDING, &files->table, error));
+    KSV_TRY(segment_create_table(place, segment, files, error));
     return ksv_table_writer_open(atomic_file_handle(files->table), &options,
                                  place->allocator, writer, error);
 }
@@ -234,8 +288,9 @@ void segment_files_abandon(segment_files *files)
 
 void segment_remove(const segment_place *place, uint64_t id)
 {
-    static const char *const endings[] = {
-        CATALOG_FILTER_ENDING, CATALOG_TABLE_ENDING, CATALOG_POINTS_ENDING};
+    const char *const endings[] = {CATALOG_FILTER_ENDING,
+                                   segment_table_ending(place),
+                                   CATALOG_POINTS_ENDING};
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         char name[CATALOG_NAME_BYTES];
         catalog_sidecar_name(id, endings[i], name);

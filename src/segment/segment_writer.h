@@ -40,6 +40,18 @@ ksv_status segment_write_filter(const segment_place *place, uint64_t hashes,
                                 catalog_segment *segment, segment_files *files,
                                 ksv_error *error);
 
+/* Writes the filter of a segment that has `keys` keys, whose hashes, each at
+ * least once, are the entries of `hashes`, which is finished and used up. */
+ksv_status segment_write_filter_of(const segment_place *place,
+                                   entry_sorter *hashes, uint64_t keys,
+                                   catalog_segment *segment,
+                                   segment_files *files, ksv_error *error);
+
+/* Begins the table of `segment` as a file that is a member of `*files`. */
+ksv_status segment_create_table(const segment_place *place,
+                                const catalog_segment *segment,
+                                segment_files *files, ksv_error *error);
+
 /* Hands all files over to be published; on failure what is left of them is to
  * be abandoned. */
 ksv_status segment_files_publish(segment_files *files, publish_queue *queue,

@@ -2,6 +2,7 @@
 /* Several sorted sources of entries of whole keys as one: a tree of losers. */
 #include "sort/key_merge.h"
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "sort/key_order.h"
@@ -84,7 +85,7 @@ void key_merge_add_chunk(key_merge *merge, const key_chunk *chunk)
     s->chunk = chunk;
     s->common = key_chunk_key(chunk, first);
     s->common_bytes =
-        key_common(s->common, key_chunk_key(chunk, last), 0, most);
+        bytes_common(s->common, key_chunk_key(chunk, last), 0, most);
 }
 
 ksv_status key_merge_add_run(key_merge *merge, const key_run_file *file,
@@ -132,8 +133,8 @@ static bool comes_before(const key_merge *merge, size_t a, size_t b)
         return !x->ended;
     if (x->head != y->head)
         return x->head < y->head;
-    int order = key_compare(x->entry.key, x->entry.key_bytes, y->entry.key,
-                            y->entry.key_bytes, merge->depth);
+    int order = bytes_compare(x->entry.key, x->entry.key_bytes, y->entry.key,
+                              y->entry.key_bytes, merge->depth);
     return order < 0 || (order == 0 && x->entry.payload < y->entry.payload);
 }
 
@@ -181,7 +182,7 @@ static void find_depth(key_merge *merge)
         const merge_source *s = &merge->sources[i];
         size_t most =
             s->common_bytes < merge->depth ? s->common_bytes : merge->depth;
-        merge->depth = key_common(first->common, s->common, 0, most);
+        merge->depth = bytes_common(first->common, s->common, 0, most);
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of keys, by their first bytes as a number where these tell. */
+/* Bytes of keys as numbers that are in their order. */
 #ifndef KSV_SORT_KEY_ORDER_H
 #define KSV_SORT_KEY_ORDER_H
 
@@ -28,31 +28,6 @@ static inline uint64_t key_head(const uint8_t *key, size_t key_bytes,
     if (rest > 0)
         memcpy(bytes, key + depth, rest);
     return key_load_head(bytes);
-}
-
-/* The bytes that two keys have in common at their beginnings, of which the
- * first `from` are known to be equal; `most` at most, which both have. */
-static inline size_t key_common(const uint8_t *a, const uint8_t *b, size_t from,
-                                size_t most)
-{
-    size_t n = from;
-    while (n + 8 <= most && memcmp(a + n, b + n, 8) == 0)
-        n += 8;
-    while (n < most && a[n] == b[n])
-        n++;
-    return n;
-}
-
-/* Below, at or above 0 as `a` comes before, is or comes after `b`; the first
- * `from` bytes are known to be equal, and both have them. */
-static inline int key_compare(const uint8_t *a, size_t a_bytes,
-                              const uint8_t *b, size_t b_bytes, size_t from)
-{
-    size_t both = a_bytes < b_bytes ? a_bytes : b_bytes;
-    int order = both > from ? memcmp(a + from, b + from, both - from) : 0;
-    if (order != 0)
-        return order;
-    return (a_bytes > b_bytes) - (a_bytes < b_bytes);
 }
 
 #endif

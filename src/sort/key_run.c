@@ -4,13 +4,12 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
+#include "base/varint.h"
 #include "io/file.h"
-#include "sort/key_order.h"
 
-/* Groups of 7 bits of a 64-bit number. */
-#define VARINT_BYTES 10
-#define ENTRY_HEAD_BYTES ((size_t)3 * VARINT_BYTES)
+#define ENTRY_HEAD_BYTES ((size_t)3 * VARINT_MOST_BYTES)
 
 ksv_status key_run_file_init(key_run_file *file, const ksv_file_system *fs,
                              const ksv_allocator *allocator,
@@ -78,14 +77,6 @@ static ksv_status flush(key_run_file *file, ksv_error *error)
     return KSV_OK;
 }
 
-static uint8_t *put_varint(uint8_t *p, uint64_t value)
-{
-    for (; value >= 128; value >>= 7)
-        *p++ = (uint8_t)(value | 128);
-    *p++ = (uint8_t)value;
-    return p;
-}
-
 static ksv_status replace_key(byte_buffer *key, size_t kept,
                               const uint8_t *rest, size_t rest_bytes,
                               ksv_error *error)
@@ -107,7 +98,7 @@ static void note_first(key_run *run, const key_entry *entry)
 static void note_last(key_run *run, const byte_buffer *key)
 {
     size_t most = key->size < run->common_bytes ? key->size : run->common_bytes;
-    run->common_bytes = key_common(run->common, key->data, 0, most);
+    run->common_bytes = bytes_common(run->common, key->data, 0, most);
 }
 
 ksv_status key_run_put(key_run_file *file, const key_entry *entry,
@@ -115,16 +106,16 @@ ksv_status key_run_put(key_run_file *file, const key_entry *entry,
 {
     size_t most =
         entry->key_bytes < file->last.size ? entry->key_bytes : file->last.size;
-    size_t common = key_common(entry->key, file->last.data, 0, most);
+    size_t common = bytes_common(entry->key, file->last.data, 0, most);
     size_t rest_bytes = entry->key_bytes - common;
     if (file->buffer.size + ENTRY_HEAD_BYTES + rest_bytes > KEY_RUN_WRITE_BYTES)
         KSV_TRY(flush(file, error));
     KSV_TRY(
         buffer_reserve(&file->buffer, ENTRY_HEAD_BYTES + rest_bytes, error));
     uint8_t *start = file->buffer.data + file->buffer.size;
-    uint8_t *p = put_varint(start, common);
-    p = put_varint(p, rest_bytes);
-    p = put_varint(p, entry->payload);
+    uint8_t *p = varint_put(start, common);
+    p = varint_put(p, rest_bytes);
+    p = varint_put(p, entry->payload);
     file->buffer.size += (size_t)(p - start);
     const uint8_t *rest = entry->key + common;
     KSV_TRY(buffer_append(&file->buffer, rest, rest_bytes, error));
@@ -193,21 +184,6 @@ static ksv_status refill(key_run_reader *reader, ksv_error *error)
     return KSV_OK;
 }
 
-/* 0 where the buffer ends within the number, which is then to be noticed. */
-static uint64_t take_varint(key_run_reader *reader)
-{
-    uint64_t value = 0;
-    for (unsigned shift = 0; reader->at < reader->filled && shift < 64;
-         shift += 7) {
-        uint8_t byte = reader->buffer[reader->at++];
-        value |= (uint64_t)(byte & 127) << shift;
-        if (byte < 128)
-            return value;
-    }
-    reader->at = reader->filled + 1;
-    return 0;
-}
-
 static ksv_status not_what_was_written(const key_run_reader *reader,
                                        ksv_error *error)
 {
@@ -242,16 +218,20 @@ ksv_status key_run_reader_next(key_run_reader *reader, key_entry *entry,
     reader->entries_left--;
     if (reader->filled - reader->at < ENTRY_HEAD_BYTES)
         KSV_TRY(refill(reader, error));
-    uint64_t common = take_varint(reader);
-    uint64_t rest_bytes = take_varint(reader);
-    entry->payload = take_varint(reader);
-    if (reader->at > reader->filled || common > reader->key.size ||
+    size_t left = reader->filled - reader->at;
+    byte_cursor c = cursor_over(reader->buffer + reader->at, left);
+    uint64_t common = cursor_varint(&c);
+    uint64_t rest_bytes = cursor_varint(&c);
+    entry->payload = cursor_varint(&c);
+    reader->at = (size_t)(c.next - reader->buffer);
+    if (c.failed || common > reader->key.size ||
         rest_bytes > reader->end_offset - reader->next_offset +
                          (reader->filled - reader->at))
         return not_what_was_written(reader, error);
     reader->key.size = (size_t)common;
     KSV_TRY(take_rest(reader, rest_bytes, error));
-    entry->key = reader->key.data;
+    static const uint8_t none[1]; /* an empty key, too, has an address */
+    entry->key = reader->key.size > 0 ? reader->key.data : none;
     entry->key_bytes = reader->key.size;
     return KSV_OK;
 }

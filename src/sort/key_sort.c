@@ -3,6 +3,7 @@
  * a time as a number, which is read from it once. */
 #include "sort/key_sort.h"
 
+#include "base/bytes.h"
 #include "sort/key_order.h"
 
 /* Fewer are sorted by insertion. */
@@ -126,8 +127,8 @@ static bool comes_before(const uint8_t *data, const key_item *a,
 {
     if (a->head != b->head)
         return a->head < b->head;
-    int order = key_compare(data + a->offset, a->key_bytes, data + b->offset,
-                            b->key_bytes, depth);
+    int order = bytes_compare(data + a->offset, a->key_bytes, data + b->offset,
+                              b->key_bytes, depth);
     return order < 0 || (order == 0 && a->payload < b->payload);
 }
 
@@ -160,7 +161,7 @@ static size_t common_depth(const uint8_t *data, const key_item *items,
     size_t common = items[0].key_bytes;
     for (size_t i = 1; i < count && common > depth; i++) {
         size_t most = items[i].key_bytes < common ? items[i].key_bytes : common;
-        common = key_common(first, data + items[i].offset, depth, most);
+        common = bytes_common(first, data + items[i].offset, depth, most);
     }
     return common;
 }

@@ -46,14 +46,39 @@ ksv_status sorted_cursor_find(sorted_cursor *cursor, sorted_key key,
                               sorted_payload_fn visit, void *ctx,
                               ksv_error *error);
 
-/* The same with the bytes of the block that sorted_reader_locate() has told for
- * `key`, which were read by the caller. */
+/* Where a block of data stands: `size_bytes` bytes at `offset`. */
+typedef struct sorted_place {
+    uint64_t offset;
+    size_t size_bytes;
+    uint64_t number; /* of the block, for the order of reads and answers */
+} sorted_place;
+
+/* So many bytes behind a block in memory have to be readable; their values do
+ * not matter. */
+#define SORTED_READ_PADDING 32
+
+/* The one block in which the entries of `key` begin, if there are any: for
+ * those who read many blocks at once. `*found` is false in a table without
+ * entries. Reads index blocks that were not read before, nothing else. The
+ * cursor is at none afterwards. */
+ksv_status sorted_cursor_locate(sorted_cursor *cursor, sorted_key key,
+                                sorted_place *place, bool *found,
+                                ksv_error *error);
+
+/* As sorted_cursor_find(), with the bytes of the block that
+ * sorted_cursor_locate() has told for `key`, and padding. Only a key whose
+ * entries go on in other blocks costs reads. A block that the next call gives
+ * again, at the same address, is not checked and inflated again: keys of one
+ * block best come together. */
 ksv_status sorted_cursor_find_in(sorted_cursor *cursor, sorted_key key,
-                                 const sorted_place *place,
                                  const uint8_t *block, sorted_payload_fn visit,
                                  void *ctx, ksv_error *error);
 
-/* Data blocks that were read so far. */
+/* Keeps nothing of what it has read: the next key costs what a first one does.
+ * The cursor is at none afterwards. */
+void sorted_cursor_forget(sorted_cursor *cursor);
+
+/* Blocks of data that it has read so far, and their bytes. */
 uint64_t sorted_cursor_blocks_read(const sorted_cursor *cursor);
 uint64_t sorted_cursor_bytes_read(const sorted_cursor *cursor);
 

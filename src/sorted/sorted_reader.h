@@ -19,19 +19,4 @@ void sorted_reader_close(sorted_reader *reader); /* NULL is allowed */
 
 void sorted_reader_get_info(const sorted_reader *reader, sorted_info *info);
 
-/* Where a block stands: read `size_bytes` bytes at `offset`. */
-typedef struct sorted_place {
-    uint64_t offset;
-    size_t size_bytes;
-    uint64_t number;
-} sorted_place;
-
-/* The one block in which the entries of `key` begin, if there are any; those
- * that read many blocks at once then ask sorted_cursor_find_in(). `*found` is
- * false in a table without entries. Reads index blocks that were not read
- * before, nothing else. */
-ksv_status sorted_reader_locate(sorted_reader *reader, sorted_key key,
-                                sorted_place *place, bool *found,
-                                ksv_error *error);
-
 #endif

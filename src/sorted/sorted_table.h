@@ -25,6 +25,9 @@ typedef struct sorted_options {
     bool sparse;
     /* Any 16 bytes that tell this table from others. */
     uint8_t id[16];
+    /* What blocks are filled up to, before deflating; 0: what serves most. Not
+     * kept in the table. */
+    size_t block_bytes;
 } sorted_options;
 
 typedef struct sorted_info {

@@ -5,6 +5,7 @@
 
 #include <keysieve/io.h>
 
+#include "base/thread_pool.h"
 #include "sorted/sorted_table.h"
 
 /* One thread at a time. Needs memory for a few blocks and for three times the
@@ -12,8 +13,10 @@
 typedef struct sorted_writer sorted_writer;
 
 /* `file` is borrowed, empty and open for appending; it has to outlive the
- * writer. */
+ * writer, as has `pool`, whose threads, `threads` of them, deflate the blocks;
+ * NULL: the caller does. The bytes are the same. */
 ksv_status sorted_writer_open(ksv_file *file, const sorted_options *options,
+                              thread_pool *pool, unsigned threads,
                               const ksv_allocator *allocator,
                               sorted_writer **out, ksv_error *error);
 

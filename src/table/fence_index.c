@@ -93,17 +93,55 @@ ksv_status fence_index_get(fence_index *index, uint64_t page, uint32_t *fence,
     return KSV_OK;
 }
 
-/* The number of fences below `bound`. */
-static size_t count_below(const uint32_t *fences, size_t count, uint64_t bound)
+/* The number of fences below `bound`: it is one of `low`..`high`. */
+static size_t halve(const uint32_t *fences, size_t low, size_t high,
+                    uint64_t bound)
 {
-    size_t low = 0;
-    while (count > 0) {
+    for (size_t count = high - low; count > 0;) {
         size_t half = count / 2;
         bool below = fences[low + half] < bound;
         low += below ? count - half : 0;
         count = half;
     }
     return low;
+}
+
+/* The same when the one at `guess` is below, in growing steps from there. */
+static size_t step_up(const uint32_t *fences, size_t guess, size_t last,
+                      uint64_t bound)
+{
+    size_t low = guess + 1;
+    for (size_t step = 1; low + step <= last; step *= 2) {
+        size_t probe = low + step - 1;
+        if (fences[probe] >= bound)
+            return halve(fences, low, probe, bound);
+        low = probe + 1;
+    }
+    return halve(fences, low, last, bound);
+}
+
+/* And when it is not. */
+static size_t step_down(const uint32_t *fences, size_t guess, uint64_t bound)
+{
+    size_t high = guess;
+    for (size_t step = 1; high > step; step *= 2) {
+        size_t probe = high - step;
+        if (fences[probe] < bound)
+            return halve(fences, probe + 1, high, bound);
+        high = probe;
+    }
+    return halve(fences, 1, high, bound);
+}
+
+/* The number of fences below `bound`, which is above the first and not above
+ * the last one. Hashes are spread evenly, so that the first guess is close. */
+static size_t count_below(const uint32_t *fences, size_t count, uint64_t bound)
+{
+    size_t last = count - 1;
+    uint64_t first = fences[0];
+    size_t guess = (size_t)((bound - first) * last / (fences[last] - first));
+    return fences[guess] < bound ? step_up(fences, guess, last, bound)
+                                 : step_down(fences, guess, bound);
 }
 
 /* A search for the first fence page that begins at or above `bound`: it is one

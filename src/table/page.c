@@ -55,9 +55,6 @@ static const char *check_lengths(const page_view *view, unsigned reserved,
     if (view->base > highest || view->unary_bits - view->entries >
                                     (highest - view->base) >> view->low_bits)
         return "its hashes are too big";
-    /* The last one ends the unary part. */
-    if (bits_read(view->body, view->unary_bits - 1, 1) == 0)
-        return "its unary part has no end";
     return NULL;
 }
 
@@ -79,7 +76,11 @@ ksv_status page_open(const uint8_t *page, uint64_t number,
     if (load_u32(page + PAGE_CHECKSUM) !=
         hash_checksum32(page + 4, TABLE_PAGE_BYTES - 4))
         return page_set_corrupt(error, number, "its checksum is wrong");
-    return page_open_again(page, number, context, view, error);
+    KSV_TRY(page_open_again(page, number, context, view, error));
+    /* The last entry ends the unary part. */
+    if (bits_read(view->body, view->unary_bits - 1, 1) == 0)
+        return page_set_corrupt(error, number, "its unary part has no end");
+    return KSV_OK;
 }
 
 ksv_status page_open_again(const uint8_t *page, uint64_t number,
@@ -105,19 +106,23 @@ ksv_status page_open_again(const uint8_t *page, uint64_t number,
         wrong = check_flags(view);
     if (wrong != NULL)
         return page_set_corrupt(error, number, wrong);
-    uint64_t high = view->unary_bits - view->entries;
-    view->last = view->base + ((high << view->low_bits) |
-                               low_part(view, view->entries - 1u));
     return KSV_OK;
 }
 
-/* The header and a unary part of usual length. */
-#define HEAD_LINES 4
-
-void page_prefetch_head(const uint8_t *page)
+uint64_t page_last(const page_view *view)
 {
-    for (size_t line = 0; line < HEAD_LINES; line++)
-        MEMORY_PREFETCH(page + 64 * line);
+    uint64_t high = view->unary_bits - view->entries;
+    return view->base +
+           ((high << view->low_bits) | low_part(view, view->entries - 1u));
+}
+
+/* The lines that hold some bytes of a page, all of which lie in it. */
+static void prefetch_bytes(const uint8_t *page, size_t from, size_t to)
+{
+    if (to >= TABLE_PAGE_BYTES)
+        to = TABLE_PAGE_BYTES - 1;
+    for (size_t byte = from & ~(size_t)63; byte <= to; byte += 64)
+        MEMORY_PREFETCH(page + byte);
 }
 
 /* How far beside its guessed place, in bytes, an entry is asked for. */
@@ -126,29 +131,22 @@ void page_prefetch_head(const uint8_t *page)
 static void prefetch_bit(const uint8_t *page, size_t bit)
 {
     size_t byte = TABLE_PAGE_HEADER_BYTES + bit / 8;
-    if (byte + GUESS_BYTES >= TABLE_PAGE_BYTES)
-        return;
-    MEMORY_PREFETCH(page + byte - GUESS_BYTES);
-    MEMORY_PREFETCH(page + byte + GUESS_BYTES);
+    prefetch_bytes(page, byte - GUESS_BYTES, byte + GUESS_BYTES);
 }
 
-void page_prefetch(const uint8_t *page, const page_context *context, uint64_t x)
+void page_prefetch(const page_view *view, uint64_t x)
 {
-    uint64_t base = load_u64(page + PAGE_BASE);
-    size_t entries = load_u16(page + PAGE_ENTRIES);
-    size_t low_bits = page[PAGE_LOW_BITS];
-    size_t unary_bits = load_u16(page + PAGE_UNARY_BITS);
-    if (x < base || low_bits > 63 || unary_bits <= entries)
+    const uint8_t *page = view->body - TABLE_PAGE_HEADER_BYTES;
+    uint64_t bucket = (x - view->base) >> view->low_bits;
+    size_t buckets = view->unary_bits - view->entries;
+    if (x < view->base || bucket > buckets)
         return;
-    uint64_t bucket = (x - base) >> low_bits;
-    size_t buckets = unary_bits - entries;
-    size_t entry = bucket < buckets ? (size_t)bucket * entries / buckets : 0;
-    /* What opening the page looks at: the ends of its two first parts. */
-    prefetch_bit(page, unary_bits);
-    prefetch_bit(page, unary_bits + entries * low_bits);
-    prefetch_bit(page, unary_bits + entry * low_bits);
-    prefetch_bit(page, unary_bits + entries * low_bits +
-                           entry * context->payload_bits);
+    size_t before = buckets > 0 ? (size_t)bucket * view->entries / buckets : 0;
+    /* The unary part up to the bucket, then the low bits of its entries. */
+    prefetch_bytes(page, 64,
+                   TABLE_PAGE_HEADER_BYTES + (before + (size_t)bucket) / 8 +
+                       GUESS_BYTES);
+    prefetch_bit(page, view->low_start + before * view->low_bits);
 }
 
 /* The first bit from `start` on that is no one of the unary part. */
@@ -184,7 +182,7 @@ ksv_status page_find(const page_view *view, uint64_t x, size_t *first,
                      size_t *count, ksv_error *error)
 {
     *first = *count = 0;
-    if (x < view->base || x > view->last)
+    if (x < view->base)
         return KSV_OK;
     uint64_t y = x - view->base;
     uint64_t bucket = y >> view->low_bits;

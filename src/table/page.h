@@ -9,6 +9,7 @@
 
 #include <keysieve/status.h>
 
+#include "base/prefetch.h"
 #include "table/bit_packing.h"
 #include "table/table_format.h"
 
@@ -42,7 +43,6 @@ typedef struct page_view {
     const uint8_t *body;
     uint64_t number;
     uint64_t base; /* x of the first entry */
-    uint64_t last; /* x of the last entry */
     unsigned flags;
     unsigned entries; /* at least 1 */
     unsigned low_bits;
@@ -59,17 +59,23 @@ ksv_status page_open(const uint8_t *page, uint64_t number,
                      ksv_error *error);
 
 /* As page_open() for a page that it has accepted before: what the checksum
- * covers is not summed up again. */
+ * covers is not summed up again, and nothing but the header is looked at. */
 ksv_status page_open_again(const uint8_t *page, uint64_t number,
                            const page_context *context, page_view *view,
                            ksv_error *error);
 
-/* Asks the memory for the first bytes of a page, and later, when they are
- * there, for those where `x` should be if hashes are spread evenly. Of a mapped
- * page, whatever it holds. */
-void page_prefetch_head(const uint8_t *page);
-void page_prefetch(const uint8_t *page, const page_context *context,
-                   uint64_t x);
+/* x of the last entry. */
+uint64_t page_last(const page_view *view);
+
+/* Asks the memory for the header of a page. */
+static inline void page_prefetch_head(const uint8_t *page)
+{
+    MEMORY_PREFETCH(page);
+}
+
+/* Asks the memory for what page_find() will look at, if hashes are spread
+ * evenly. */
+void page_prefetch(const page_view *view, uint64_t x);
 
 /* KSV_ERROR_CORRUPT about that page. */
 ksv_status page_set_corrupt(ksv_error *error, uint64_t number,
@@ -85,6 +91,13 @@ static inline uint64_t page_payload(const page_view *view, size_t i)
     return bits_read(view->body,
                      view->payload_start + i * (size_t)view->payload_bits,
                      view->payload_bits);
+}
+
+/* Asks the memory for the payload of an entry, which need not be there. */
+static inline void page_prefetch_payload(const page_view *view, size_t i)
+{
+    MEMORY_PREFETCH(view->body +
+                    (view->payload_start + i * view->payload_bits) / 8);
 }
 
 /* Decodes a page from its first entry to its last. */

@@ -19,6 +19,7 @@ struct ksv_table_iterator {
     bool damaged; /* what comes now would mean nothing */
     bool in_page; /* `view` and `cursor` are those of page `next_page` - 1 */
     page_view view;
+    uint64_t page_last_x; /* of the page of `view` */
     page_cursor cursor;
     uint64_t entries; /* given out so far */
     uint64_t distinct_hashes;
@@ -80,22 +81,25 @@ static ksv_status fetch_page(ksv_table_iterator *it, uint64_t number,
     return KSV_OK;
 }
 
-/* What finding relies on between a page and the one after it. `before` is all
- * zero for the first page, as the page after the last one is for `after`. */
-static const char *check_border(const page_view *before, const page_view *after,
-                                unsigned hash_bits)
+/* What finding relies on between the page that was read last, which is all zero
+ * before the first one, and the one after it, which is that behind the last. */
+static const char *check_border(const ksv_table_iterator *it,
+                                const page_view *after)
 {
+    unsigned hash_bits = it->table->context.hash_bits;
+    const page_view *before = &it->view;
+    uint64_t last_x = it->page_last_x;
     bool there = before->entries > 0 && after->entries > 0;
-    uint32_t fence = table_fence_of_x(before->last, hash_bits);
+    uint32_t fence = table_fence_of_x(last_x, hash_bits);
     bool group = there && fence == table_fence_of_x(after->base, hash_bits);
-    bool run = there && before->last == after->base;
+    bool run = there && last_x == after->base;
     if (group != ((before->flags & TABLE_FLAG_GROUP_AFTER) != 0) ||
         group != ((after->flags & TABLE_FLAG_GROUP_BEFORE) != 0) ||
         run != ((before->flags & TABLE_FLAG_RUN_AFTER) != 0) ||
         run != ((after->flags & TABLE_FLAG_RUN_BEFORE) != 0))
         return "its flags do not fit the page before";
     if ((group && table_fence_of_x(before->base, hash_bits) != fence) ||
-        (run && before->base != before->last))
+        (run && before->base != last_x))
         return "the page before was not to be divided from it";
     return NULL;
 }
@@ -114,10 +118,11 @@ static ksv_status enter_page(ksv_table_iterator *it, ksv_error *error)
     if (fence != table_fence_of_x(view.base, t->context.hash_bits))
         return page_set_corrupt(error, number,
                                 "its first hash is not that of its fence");
-    const char *wrong = check_border(&it->view, &view, t->context.hash_bits);
+    const char *wrong = check_border(it, &view);
     if (wrong != NULL)
         return page_set_corrupt(error, number, wrong);
     it->view = view;
+    it->page_last_x = page_last(&view);
     page_cursor_open(&it->cursor, &it->view);
     it->next_page++;
     it->in_page = true;
@@ -137,7 +142,7 @@ static ksv_status take_entry(ksv_table_iterator *it, uint64_t x,
                      it->table->meta.first_hash)
         return page_set_corrupt(error, it->view.number,
                                 "its first entry is not that of the footer");
-    if (x > it->view.last)
+    if (x > it->page_last_x)
         return page_set_corrupt(error, it->view.number,
                                 "its last entry is not its highest");
     if (!repeated) {
@@ -159,7 +164,7 @@ static ksv_status check_totals(const ksv_table_iterator *it, ksv_error *error)
     static const page_view none;
     const ksv_table *t = it->table;
     const ksv_table_info *info = &t->meta.info;
-    const char *wrong = check_border(&it->view, &none, t->context.hash_bits);
+    const char *wrong = check_border(it, &none);
     if (wrong == NULL && (it->entries != info->entries ||
                           it->distinct_hashes != info->distinct_hashes ||
                           it->longest_run != info->longest_run))

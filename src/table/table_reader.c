@@ -97,13 +97,10 @@ static bool was_checked(const ksv_table *t, uint64_t number)
 }
 
 /* The page is sound, and its first hash that of its fence. */
-static ksv_status open_page(ksv_table *t, const uint8_t *page, uint64_t number,
-                            uint32_t fence, page_view *view, ksv_error *error)
+static ksv_status check_page(ksv_table *t, const uint8_t *page, uint64_t number,
+                             uint32_t fence, page_view *view, ksv_error *error)
 {
-    if (t->mapped != NULL && was_checked(t, number))
-        KSV_TRY(page_open_again(page, number, &t->context, view, error));
-    else
-        KSV_TRY(page_open(page, number, &t->context, view, error));
+    KSV_TRY(page_open(page, number, &t->context, view, error));
     if (table_fence_of_x(view->base, t->context.hash_bits) != fence)
         return page_set_corrupt(error, number,
                                 "its first hash is not that of its fence");
@@ -112,6 +109,14 @@ static ksv_status open_page(ksv_table *t, const uint8_t *page, uint64_t number,
                                  UINT64_C(1) << (number % 64),
                                  memory_order_relaxed);
     return KSV_OK;
+}
+
+static ksv_status open_page(ksv_table *t, const uint8_t *page, uint64_t number,
+                            uint32_t fence, page_view *view, ksv_error *error)
+{
+    return t->mapped != NULL && was_checked(t, number)
+               ? page_open_again(page, number, &t->context, view, error)
+               : check_page(t, page, number, fence, view, error);
 }
 
 /* One lookup: the page that was read last and what it is looked into for. */
@@ -138,16 +143,29 @@ static ksv_status read_page(table_search *s, uint64_t number, uint32_t fence,
     return open_page(t, page, number, fence, &s->view, error);
 }
 
+static void visit_run(const page_view *view, const table_run *run,
+                      ksv_payload_fn visit, void *ctx, bool *more)
+{
+    for (size_t i = 0; i < run->count && *more; i++)
+        *more = visit(ctx, page_payload(view, run->first + i));
+}
+
+void table_visit_run(const page_view *view, const table_run *run,
+                     ksv_payload_fn visit, void *ctx)
+{
+    bool more = true;
+    visit_run(view, run, visit, ctx, &more);
+}
+
 /* Visits what the page has of the hash; `*more` is false after a visit that
  * said so. */
 static ksv_status visit_page(const page_view *view, uint64_t x,
                              ksv_payload_fn visit, void *ctx, bool *more,
                              ksv_error *error)
 {
-    size_t first, count;
-    KSV_TRY(page_find(view, x, &first, &count, error));
-    for (size_t i = first; i < first + count && *more; i++)
-        *more = visit(ctx, page_payload(view, i));
+    table_run run;
+    KSV_TRY(page_find(view, x, &run.first, &run.count, error));
+    visit_run(view, &run, visit, ctx, more);
     return KSV_OK;
 }
 
@@ -179,7 +197,7 @@ typedef enum search_place {
 static search_place place_of(const table_search *s)
 {
     const page_view *view = &s->view;
-    if (s->x > view->last)
+    if (s->x > page_last(view))
         return PLACE_AFTER;
     if (s->x < view->base ||
         (s->x == view->base && (view->flags & TABLE_FLAG_RUN_BEFORE) != 0))
@@ -220,7 +238,7 @@ static ksv_status visit_group(table_search *s, const page_group *group,
     KSV_TRY(find_in_group(s, group, &more, error));
     while (more) {
         KSV_TRY(visit_page(&s->view, s->x, visit, ctx, &more, error));
-        if (s->view.last != s->x ||
+        if (page_last(&s->view) != s->x ||
             (s->view.flags & TABLE_FLAG_RUN_AFTER) == 0 || !more)
             return KSV_OK;
         uint64_t next = s->view.number + 1;
@@ -303,13 +321,14 @@ ksv_status table_open_page(ksv_table *table, const uint8_t *page,
                            uint64_t number, page_view *view, ksv_error *error)
 {
     uint32_t fence;
+    if (table->mapped != NULL && was_checked(table, number))
+        return page_open_again(page, number, &table->context, view, error);
     KSV_TRY(fence_index_get(&table->fences, number, &fence, error));
-    return open_page(table, page, number, fence, view, error);
+    return check_page(table, page, number, fence, view, error);
 }
 
-ksv_status table_search_page(const ksv_table *table, const page_view *view,
-                             uint64_t hash, ksv_payload_fn visit, void *ctx,
-                             ksv_error *error)
+ksv_status table_find_run(const ksv_table *table, const page_view *view,
+                          uint64_t hash, table_run *run, ksv_error *error)
 {
     unsigned hash_bits = table->context.hash_bits;
     hash = ksv_hash_truncate(hash, hash_bits);
@@ -321,8 +340,19 @@ ksv_status table_search_page(const ksv_table *table, const page_view *view,
     if ((view->flags & TABLE_FLAG_GROUP_AFTER) != 0 ||
         (is_of_group && (view->flags & TABLE_FLAG_GROUP_BEFORE) != 0))
         return page_set_corrupt(error, view->number, "its flags are wrong");
-    bool more = true;
-    return visit_page(view, x, visit, ctx, &more, error);
+    KSV_TRY(page_find(view, x, &run->first, &run->count, error));
+    page_prefetch_payload(view, run->first);
+    return KSV_OK;
+}
+
+ksv_status table_search_page(const ksv_table *table, const page_view *view,
+                             uint64_t hash, ksv_payload_fn visit, void *ctx,
+                             ksv_error *error)
+{
+    table_run run;
+    KSV_TRY(table_find_run(table, view, hash, &run, error));
+    table_visit_run(view, &run, visit, ctx);
+    return KSV_OK;
 }
 
 ksv_status ksv_table_find(ksv_table *table, uint64_t hash, ksv_payload_fn visit,

@@ -43,18 +43,18 @@ typedef enum table_place {
 ksv_status table_locate(ksv_table *table, uint64_t hash, table_place *place,
                         uint64_t *page, ksv_error *error);
 
-/* Asks the memory for what table_search_page() will look at in a mapped page:
- * first its head, later the rest. */
+/* Asks the memory for the header of a mapped page. */
 static inline void table_prefetch_head(const ksv_table *table, uint64_t number)
 {
     page_prefetch_head(table_mapped_page(table, number));
 }
 
-static inline void table_prefetch(const ksv_table *table, uint64_t number,
+/* Asks the memory for what finding `hash` will look at in a page that was
+ * opened. */
+static inline void table_prefetch(const ksv_table *table, const page_view *view,
                                   uint64_t hash)
 {
-    page_prefetch(table_mapped_page(table, number), &table->context,
-                  table_x_of_hash(hash, table->context.hash_bits));
+    page_prefetch(view, table_x_of_hash(hash, table->context.hash_bits));
 }
 
 /* Checks the bytes of page `number`, which table_locate() has named, against
@@ -63,8 +63,21 @@ static inline void table_prefetch(const ksv_table *table, uint64_t number,
 ksv_status table_open_page(ksv_table *table, const uint8_t *page,
                            uint64_t number, page_view *view, ksv_error *error);
 
-/* Visits the payloads of `hash`, of which table_locate() has said that they
- * would all be in this page. */
+/* The entries `first`..`first` + `count` - 1 of a page. */
+typedef struct table_run {
+    size_t first;
+    size_t count;
+} table_run;
+
+/* Finds the entries of `hash`, of which table_locate() has said that they would
+ * all be in this page, and asks the memory for their payloads. */
+ksv_status table_find_run(const ksv_table *table, const page_view *view,
+                          uint64_t hash, table_run *run, ksv_error *error);
+
+void table_visit_run(const page_view *view, const table_run *run,
+                     ksv_payload_fn visit, void *ctx);
+
+/* Visits the payloads of `hash`, as table_find_run() finds them. */
 ksv_status table_search_page(const ksv_table *table, const page_view *view,
                              uint64_t hash, ksv_payload_fn visit, void *ctx,
                              ksv_error *error);

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Plays the prepared cases of tests/cases against the tool: real-world trouble as
-# small inputs with the right answers.
+# Plays the prepared cases of tests/cases against the tool, for each organisation
+# of an index: real-world trouble as small inputs with the right answers.
 set -eu
-timeout=30
+timeout=60
+organisations="hash sorted"
 case ${KSV_SANITIZE:-} in
 "") ;;
 *thread*)
@@ -12,4 +13,7 @@ case ${KSV_SANITIZE:-} in
     ;;
 *) timeout=240 ;;
 esac
-exec "$KSV_SOURCE/tests/cases/run" --keysieve "$KEYSIEVE" --timeout "$timeout"
+for organisation in $organisations; do
+    "$KSV_SOURCE/tests/cases/run" --keysieve "$KEYSIEVE" --timeout "$timeout" \
+        --organisation "$organisation"
+done

@@ -14,7 +14,7 @@ VALUES = {
     "format": "csv", "key": "id", "key-separator": "|", "delimiter": ",",
     "quote": "none", "escape": "double", "record-end": "lf",
     "expect": "5", "bits": "99", "hashes": "3", "like": "f", "output": "g",
-    "record-size": "4", "prefix": "a", "range": "a..b", "index": "ix",
+    "record-size": "4", "prefix": "a", "limit": "3", "range": "a..b", "index": "ix",
     "window": "1h", "time-field": "ts", "generations": "4", "state": "st",
     "checkpoint": "5s", "temp-dir": "/tmp",
     "watch-pattern": "*.csv", "wait": "1",

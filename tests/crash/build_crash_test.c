@@ -18,6 +18,7 @@
 #include "support/fault_file_system.h"
 #include "support/index_check.h"
 #include "support/index_copy.h"
+#include "support/organisations.h"
 
 typedef struct crash_case {
     data_set set;
@@ -34,6 +35,7 @@ static ksv_status run_build(crash_case *c, const ksv_file_system *fs,
     ksv_build_options options;
     ksv_build_options_init(&options);
     options.format = &format;
+    options.organisation = organisation_tried;
     options.file_system = fs;
     const char *files[] = {c->set.paths[0], c->set.paths[1]};
     return ksv_build(c->directory, files, 2, &options, NULL, error);
@@ -67,6 +69,7 @@ static void make_case(crash_case *c, bool old_index)
         ksv_build_options options;
         ksv_build_options_init(&options);
         options.format = &format;
+        options.organisation = organisation_tried;
         const char *files[] = {c->set.paths[0]};
         assert_int_equal(
             ksv_build(c->directory, files, 1, &options, NULL, NULL), KSV_OK);
@@ -221,5 +224,7 @@ int main(void)
         cmocka_unit_test(test_read_write_errors),
         cmocka_unit_test(test_disk_full),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failures = 0;
+    ORGANISATIONS_RUN(tests, failures);
+    return failures;
 }

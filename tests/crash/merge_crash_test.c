@@ -18,6 +18,7 @@
 #include "support/fault_file_system.h"
 #include "support/index_check.h"
 #include "support/index_copy.h"
+#include "support/organisations.h"
 #include "support/pace.h"
 
 /* One more makes a full tier of them. */
@@ -40,6 +41,7 @@ static ksv_status build(crash_case *c, size_t first, size_t count,
     ksv_build_options options;
     ksv_build_options_init(&options);
     options.format = &format;
+    options.organisation = organisation_tried;
     options.file_system = fs;
     const char *files[DATA_SET_FILES];
     for (size_t i = 0; i < count; i++)
@@ -278,5 +280,7 @@ int main(void)
         cmocka_unit_test(test_errors_of_reading),
         cmocka_unit_test(test_power_is_lost),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failures = 0;
+    ORGANISATIONS_RUN(tests, failures);
+    return failures;
 }

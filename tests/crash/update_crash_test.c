@@ -21,6 +21,7 @@
 #include "support/data_set.h"
 #include "support/index_check.h"
 #include "support/index_copy.h"
+#include "support/organisations.h"
 #include "support/pace.h"
 #include "support/write_faults.h"
 
@@ -30,7 +31,7 @@ typedef struct crash_case {
     index_copy before;
 } crash_case;
 
-enum { GROWN, REPLACED, VANISHED, ADDED };
+enum { GROWN, GROWN_GZIP, REPLACED, VANISHED, ADDED };
 
 static void choose_options(const crash_case *c, ksv_format_options *format,
                            ksv_build_options *options)
@@ -38,6 +39,7 @@ static void choose_options(const crash_case *c, ksv_format_options *format,
     data_set_format(&c->set, format);
     ksv_build_options_init(options);
     options->format = format;
+    options->organisation = organisation_tried;
 }
 
 static void make_case(crash_case *c)
@@ -47,6 +49,7 @@ static void make_case(crash_case *c)
     data_set_make(&c->set, KSV_FORMAT_CSV, 100);
     const char *patterns = temp_dir_path(&c->set.dir, "*.csv", pattern);
     temp_dir_path(&c->set.dir, "ix", c->directory);
+    c->set.is_gzip[GROWN_GZIP] = true;
     for (size_t i = GROWN; i <= VANISHED; i++)
         data_set_write(&c->set, i, 150, &random);
     ksv_format_options format;
@@ -58,6 +61,7 @@ static void make_case(crash_case *c)
                      KSV_OK);
     index_copy_take(&c->before, c->directory);
     data_set_append(&c->set, GROWN, 30, &random);
+    data_set_append(&c->set, GROWN_GZIP, 20, &random);
     data_set_write(&c->set, REPLACED, 160, &random);
     data_set_drop(&c->set, VANISHED);
     data_set_write(&c->set, ADDED, 50, &random);
@@ -195,9 +199,9 @@ static size_t clean_update(crash_case *c)
 {
     ksv_build_report report;
     assert_int_equal(update(c, &report, NULL), KSV_OK);
-    assert_int_equal(report.files_indexed, 3);
+    assert_int_equal(report.files_indexed, 4);
     assert_int_equal(report.files_dropped, 1);
-    assert_int_equal(report.records, 30 + 160 + 50);
+    assert_int_equal(report.records, 30 + 20 + 160 + 50);
     return index_copy_entries(c->directory);
 }
 
@@ -263,5 +267,7 @@ int main(void)
         cmocka_unit_test(test_disk_full),
         cmocka_unit_test(test_errors),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failures = 0;
+    ORGANISATIONS_RUN(tests, failures);
+    return failures;
 }

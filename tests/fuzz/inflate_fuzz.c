@@ -8,7 +8,7 @@
 
 #include <zlib.h>
 
-#include "datafile/inflate.h"
+#include "compress/inflate.h"
 
 #define MOST_OUTPUT ((size_t)1 << 20)
 

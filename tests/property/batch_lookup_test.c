@@ -18,6 +18,7 @@
 #include "support/data_set.h"
 #include "support/fault_allocator.h"
 #include "support/fault_file_system.h"
+#include "support/organisations.h"
 
 #define KEYS_MOST 2000
 
@@ -96,6 +97,7 @@ static void make(fixture *f, ksv_format format, uint64_t seed)
     data_set_format(&f->set, &form);
     ksv_build_options_init(&options);
     options.format = &form;
+    options.organisation = organisation_tried;
     /* Filters that are often wrong. */
     options.fpr = random_below(&random, 2) ? 0.3 : 0.01;
     if (ksv_build(f->directory, files, count, &options, NULL, &error) != KSV_OK)
@@ -438,5 +440,7 @@ int main(void)
         cmocka_unit_test(test_stopping),
         cmocka_unit_test(test_threads),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failures = 0;
+    ORGANISATIONS_RUN(tests, failures);
+    return failures;
 }

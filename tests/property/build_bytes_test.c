@@ -15,6 +15,7 @@
 
 #include "io/file.h"
 #include "support/fault_allocator.h"
+#include "support/organisations.h"
 #include "support/random.h"
 #include "support/temp_dir.h"
 
@@ -63,6 +64,7 @@ static void build(const input *in, const char *directory, const build_case *how,
     ksv_build_options options;
     ksv_build_options_init(&options);
     options.format = &format;
+    options.organisation = organisation_tried;
     options.threads = how->threads;
     options.memory_bytes = how->memory_bytes;
     options.index_seed = seed;
@@ -214,5 +216,7 @@ int main(void)
         cmocka_unit_test(test_large_file),
         cmocka_unit_test(test_leftovers),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failures = 0;
+    ORGANISATIONS_RUN(tests, failures);
+    return failures;
 }

@@ -8,17 +8,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include <keysieve/keysieve.h>
 
+#include "datafile/bgzf_marker.h"
+#include "support/gzip_data.h"
 #include "support/index_copy.h"
+#include "support/organisations.h"
 #include "support/pace.h"
 #include "support/random.h"
 #include "support/temp_dir.h"
 
 enum { FILES = 2, CONTENT_BYTES = 40000, STEPS = 14 };
+
+typedef enum packing { PLAIN, GZIP, BGZF } packing;
 
 typedef struct growth_case {
     const char *name;
@@ -28,25 +34,42 @@ typedef struct growth_case {
     const char *record; /* with key, other number, filler */
     bool record_end_cr;
     uint64_t record_size;
+    packing packed;
 } growth_case;
 
 static const growth_case CASES[] = {
     {"csv", KSV_FORMAT_CSV, "id", "id,v,w\n", "k%u,\"a\n\"\"%u\",%s\n", false,
-     0},
+     0, PLAIN},
     {"csv, CR LF", KSV_FORMAT_CSV, "id", "id,v,w\r\n", "k%u,%u,%s\r\n", false,
-     0},
+     0, PLAIN},
     {"csv without some keys", KSV_FORMAT_CSV, "v", "id,v,w\n", "k%u,%.0u,%s\n",
-     false, 0},
-    {"tsv", KSV_FORMAT_TSV, "id", "id\tv\tw\n", "k%u\t%u\t%s\n", false, 0},
-    {"lines", KSV_FORMAT_LINES, NULL, "", "line %u %u\n%.1s\n", false, 0},
-    {"lines, CR", KSV_FORMAT_LINES, NULL, "", "line %u %u%.1s\r", true, 0},
+     false, 0, PLAIN},
+    {"tsv", KSV_FORMAT_TSV, "id", "id\tv\tw\n", "k%u\t%u\t%s\n", false, 0,
+     PLAIN},
+    {"lines", KSV_FORMAT_LINES, NULL, "", "line %u %u\n%.1s\n", false, 0,
+     PLAIN},
+    {"lines, CR", KSV_FORMAT_LINES, NULL, "", "line %u %u%.1s\r", true, 0,
+     PLAIN},
     {"jsonl", KSV_FORMAT_JSONL, "id", "", "{\"id\": %u, \"v\": [%u, \"%s\"]}\n",
-     false, 0},
-    {"fixed", KSV_FORMAT_FIXED, "bytes:1-4", "", "%04u%06u%.2s", false, 12},
+     false, 0, PLAIN},
+    {"fixed", KSV_FORMAT_FIXED, "bytes:1-4", "", "%04u%06u%.2s", false, 12,
+     PLAIN},
     {"fasta", KSV_FORMAT_FASTA, "name", "", ">s%u x%u\nACGT\n%.0sTTT\n", false,
-     0},
+     0, PLAIN},
     {"fastq", KSV_FORMAT_FASTQ, "name", "", "@s%u x%u\nACGT\n+%.0s\n!!@>\n",
-     false, 0},
+     false, 0, PLAIN},
+    {"csv, gzip", KSV_FORMAT_CSV, "id", "id,v,w\n", "k%u,\"a\n\"\"%u\",%s\n",
+     false, 0, GZIP},
+    {"csv, BGZF", KSV_FORMAT_CSV, "id", "id,v,w\r\n", "k%u,%u,%s\r\n", false, 0,
+     BGZF},
+    {"jsonl, gzip", KSV_FORMAT_JSONL, "id", "",
+     "{\"id\": %u, \"v\": [%u, \"%s\"]}\n", false, 0, GZIP},
+    {"fixed, BGZF", KSV_FORMAT_FIXED, "bytes:1-4", "", "%04u%06u%.2s", false,
+     12, BGZF},
+    {"fastq, gzip", KSV_FORMAT_FASTQ, "name", "",
+     "@s%u x%u\nACGT\n+%.0s\n!!@>\n", false, 0, GZIP},
+    {"lines, BGZF", KSV_FORMAT_LINES, NULL, "", "line %u %u\n%.1s\n", false, 0,
+     BGZF},
 };
 
 typedef struct growing {
@@ -58,9 +81,12 @@ typedef struct growing {
     char *contents[FILES];
     size_t sizes[FILES];                  /* of the contents */
     bool is_border[FILES][CONTENT_BYTES]; /* between records */
-    size_t firsts[FILES];  /* a place before which all records are whole */
-    size_t written[FILES]; /* of the files */
-    int extended;          /* builds that did not read all */
+    size_t firsts[FILES];   /* a place before which all records are whole */
+    size_t written[FILES];  /* of the contents, to the files */
+    bool is_changed[FILES]; /* before that */
+    bool has_marker[FILES]; /* a BGZF file ends with it */
+    gzip_bytes packed[FILES];
+    int extended; /* builds that did not read all */
     random_source random;
 } growing;
 
@@ -84,13 +110,49 @@ static void make_content(growing *g, size_t number)
     g->sizes[number] = size;
 }
 
+/* Adds what is new as members or blocks; the marker may stay where it is. */
+static void pack_more(growing *g, size_t number, size_t bytes)
+{
+    gzip_bytes *packed = &g->packed[number];
+    const gzip_how how = gzip_how_random(&g->random);
+    if (g->is_changed[number]) {
+        packed->size = g->written[number] = 0;
+        g->has_marker[number] = g->is_changed[number] = false;
+    }
+    if (g->has_marker[number] && random_below(&g->random, 2) == 0)
+        packed->size -= BGZF_MARKER_BYTES;
+    while (g->written[number] < bytes) {
+        const char *from = g->contents[number] + g->written[number];
+        size_t left = bytes - g->written[number];
+        size_t some = 1 + random_below(&g->random, left);
+        if (g->shape->packed == GZIP)
+            gzip_member_add(packed, from, some, &how, NULL, 0);
+        else
+            gzip_bgzf_add(packed, from, some, 3000, &how);
+        g->written[number] += some;
+    }
+    g->has_marker[number] =
+        g->shape->packed == BGZF && random_below(&g->random, 3) != 0;
+    if (g->has_marker[number])
+        gzip_bgzf_marker_add(packed);
+}
+
 static void write_file(growing *g, size_t number, size_t bytes)
 {
+    const void *data = g->contents[number];
+    size_t size_bytes = bytes;
+    if (g->shape->packed != PLAIN) {
+        pack_more(g, number, bytes);
+        data = g->packed[number].data;
+        size_bytes = g->packed[number].size;
+    }
     FILE *file = fopen(g->paths[number], "r+b");
     if (file == NULL)
         file = fopen(g->paths[number], "wb");
     assert_non_null(file);
-    assert_int_equal(fwrite(g->contents[number], 1, bytes, file), bytes);
+    assert_int_equal(fwrite(data, 1, size_bytes, file), size_bytes);
+    assert_int_equal(fflush(file), 0);
+    assert_int_equal(ftruncate(fileno(file), (off_t)size_bytes), 0);
     assert_int_equal(fclose(file), 0);
     g->written[number] = bytes;
 }
@@ -108,6 +170,7 @@ static ksv_status build(growing *g, const char *directory, bool by_samples,
     ksv_build_options options;
     ksv_build_options_init(&options);
     options.format = &format;
+    options.organisation = organisation_tried;
     options.compare_grown = !by_samples;
     options.no_merge = no_merge;
     const char *files[FILES];
@@ -222,6 +285,7 @@ static bool change_a_byte(growing *g, size_t number)
     if (*byte < '0' || *byte > '8' || g->shape->format == KSV_FORMAT_JSONL)
         return false;
     ++*byte;
+    g->is_changed[number] = true;
     return true;
 }
 
@@ -277,6 +341,8 @@ static void run_case(const growth_case *shape)
     assert_true(g.extended >= 1);
     for (size_t i = 0; i < FILES; i++)
         free(g.contents[i]);
+    for (size_t i = 0; i < FILES; i++)
+        gzip_bytes_release(&g.packed[i]);
     temp_dir_remove(&g.dir);
 }
 
@@ -295,5 +361,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_growth),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failures = 0;
+    ORGANISATIONS_RUN(tests, failures);
+    return failures;
 }

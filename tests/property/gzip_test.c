@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <zlib.h>
 
-#include "datafile/inflate.h"
+#include "compress/inflate.h"
 #include "datafile/points_reader.h"
 #include "io/memory_file_system.h"
 #include "support/fault_allocator.h"

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "datafile/inflate.h"
+#include "compress/inflate.h"
 #include "support/gzip_data.h"
 
 #define CONTENT_BYTES 300000

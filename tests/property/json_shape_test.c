@@ -15,7 +15,11 @@
 #include "support/scan_run.h"
 
 #define ROUNDS 400
-#define LINES 60
+#define LINES_FEW 60
+/* More than are looked at together. */
+#define LINES_MANY 600
+#define MANY_EVERY 10
+#define BATCH 600
 #define LINE_BYTES 400
 
 /* A '@' stands for a scalar. */
@@ -53,7 +57,7 @@ static const char *const SCALARS[] = {
 static const char *const KEYS[] = {"a", "b", "a.b", "d.0", "c.a"};
 
 typedef struct text {
-    char bytes[LINES * LINE_BYTES];
+    char bytes[LINES_MANY * LINE_BYTES];
     size_t size;
 } text;
 
@@ -85,14 +89,14 @@ static void add_line(text *t, random_source *r, const char *shape, size_t usual)
     t->bytes[t->size++] = '\n';
 }
 
-static void fill(text *t, random_source *r)
+static void fill(text *t, random_source *r, size_t lines)
 {
     size_t count = sizeof SHAPES / sizeof SHAPES[0];
     size_t first = pick(r, count);
     size_t second = pick(r, 3) > 0 ? first : pick(r, count);
     size_t usual = 1 + pick(r, sizeof SCALARS / sizeof SCALARS[0]);
     t->size = 0;
-    for (size_t i = 0; i < LINES; i++) {
+    for (size_t i = 0; i < lines; i++) {
         size_t shape = pick(r, 3) > 0 ? first : second;
         if (pick(r, 15) == 0)
             shape = pick(r, count);
@@ -131,14 +135,14 @@ static void check_round(uint64_t seed, size_t *keyed)
     options.key_count = 1 + pick(&r, 4) / 3;
     scan_spec *spec;
     assert_int_equal(scan_spec_create(&options, NULL, &spec, NULL), KSV_OK);
-    fill(&t, &r);
+    fill(&t, &r, seed % MANY_EVERY == 0 ? LINES_MANY : LINES_FEW);
     scan_result alone;
     read_alone(spec, &t, &alone);
     for (size_t i = 0; i < 2; i++) {
         scan_result together;
         char why[256];
         scan_run_batches(spec, true, t.bytes, t.size,
-                         (scan_windows){i * seed + i, 700}, 600, &together);
+                         (scan_windows){i * seed + i, 700}, BATCH, &together);
         if (!scan_results_agree(&alone, &together, why)) {
             printf("seed %lu, key %s: %s\n%.*s\n", (unsigned long)seed, keys[0],
                    why, (int)t.size, t.bytes);

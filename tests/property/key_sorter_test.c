@@ -52,7 +52,7 @@ static void fail_everywhere(key_sort_case *c, unsigned operations, int os_errno)
     c->fs = &faults.fs;
     c->directory = dir.path;
     uint64_t at = 1;
-    for (;; at += 1 + at / 8) {
+    for (;; at += 1 + at / 4) {
         fault_file_system_reset(&faults);
         faults.plan = (fault_plan){.operations = operations,
                                    .at = at,

@@ -16,6 +16,7 @@
 #include "support/data_set.h"
 #include "support/fault_allocator.h"
 #include "support/index_check.h"
+#include "support/organisations.h"
 
 typedef struct merge_case {
     uint64_t seed;
@@ -42,6 +43,7 @@ static void build(merge_case *c, const char *directory, size_t first,
     ksv_build_options options;
     ksv_build_options_init(&options);
     options.format = &format;
+    options.organisation = organisation_tried;
     options.no_merge = directory == c->unmerged;
     options.allocator = &c->counted.allocator;
     ksv_error error;
@@ -177,5 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_merged_as_unmerged),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failures = 0;
+    ORGANISATIONS_RUN(tests, failures);
+    return failures;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -140,6 +141,8 @@ static pid_t start_process(void (*body)(soak_model *model, uint64_t seed),
 {
     pid_t child = fork();
     if (child == 0) {
+        /* Nobody would tell it that all is over. */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         body(model, seed);
         _exit(0);
     }

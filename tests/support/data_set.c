@@ -48,6 +48,8 @@ void data_set_remove(data_set *set)
 {
     for (size_t i = 0; i < DATA_SET_FILES; i++)
         free(set->contents[i]);
+    for (size_t i = 0; i < DATA_SET_FILES; i++)
+        gzip_bytes_release(&set->packed[i]);
     key_model_release(&set->model);
     temp_dir_remove(&set->dir);
 }
@@ -110,13 +112,31 @@ static void add_record(data_set *set, text *t, size_t number,
     add_string(t, end);
 }
 
-static void save(data_set *set, size_t number, text t)
+/* The content, from what was written before on, as another member. */
+static void pack(data_set *set, size_t number, text *t, size_t before)
 {
+    const gzip_how how = gzip_how_usual();
+    gzip_bytes *packed = &set->packed[number];
+    if (before == 0)
+        packed->size = 0;
+    gzip_member_add(packed, t->bytes + before, t->size - before, &how, NULL, 0);
+}
+
+/* Of the content, the first `before` bytes are there already. */
+static void save(data_set *set, size_t number, text t, size_t before)
+{
+    const void *bytes = t.bytes;
+    size_t size = t.size;
+    if (set->is_gzip[number]) {
+        pack(set, number, &t, before);
+        bytes = set->packed[number].data;
+        size = set->packed[number].size;
+    }
     FILE *f = fopen(set->paths[number], "r+b");
     if (f == NULL)
         f = fopen(set->paths[number], "wb");
     if (f == NULL || ftruncate(fileno(f), 0) != 0 ||
-        fwrite(t.bytes, 1, t.size, f) != t.size || fclose(f) != 0)
+        fwrite(bytes, 1, size, f) != size || fclose(f) != 0)
         abort();
     set->contents[number] = t.bytes;
     set->sizes[number] = t.size;
@@ -130,7 +150,7 @@ void data_set_append(data_set *set, size_t number, size_t records,
     text t = {set->contents[number], set->sizes[number], set->sizes[number]};
     for (size_t i = 0; i < records; i++)
         add_record(set, &t, number, random);
-    save(set, number, t);
+    save(set, number, t, set->sizes[number]);
 }
 
 void data_set_write(data_set *set, size_t number, size_t records,
@@ -145,7 +165,7 @@ void data_set_write(data_set *set, size_t number, size_t records,
     for (size_t i = 0; i < records; i++)
         add_record(set, &t, number, random);
     free(set->contents[number]);
-    save(set, number, t);
+    save(set, number, t, 0);
 }
 
 void data_set_drop(data_set *set, size_t number)

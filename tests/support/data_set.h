@@ -3,11 +3,13 @@
 #ifndef KSV_TESTS_SUPPORT_DATA_SET_H
 #define KSV_TESTS_SUPPORT_DATA_SET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <keysieve/format.h>
+#include <keysieve/builder.h>
 
+#include "support/gzip_data.h"
 #include "support/key_model.h"
 #include "support/random.h"
 #include "support/temp_dir.h"
@@ -22,8 +24,11 @@ typedef struct data_set {
     char paths[DATA_SET_FILES][TEMP_DIR_PATH_BYTES];
     char *contents[DATA_SET_FILES];
     size_t sizes[DATA_SET_FILES];
+    bool is_gzip[DATA_SET_FILES]; /* set before it is written */
+    gzip_bytes packed[DATA_SET_FILES];
     size_t file_count;
-    uint64_t key_space; /* keys are drawn from as many */
+    uint64_t key_space;            /* keys are drawn from as many */
+    ksv_organisation organisation; /* that the index is to have; for tests */
 } data_set;
 
 void data_set_make(data_set *set, ksv_format format, uint64_t key_space);
@@ -33,7 +38,8 @@ void data_set_remove(data_set *set);
 void data_set_write(data_set *set, size_t number, size_t records,
                     random_source *random);
 
-/* Appends as many records to file `number`, which there is. */
+/* Appends as many records to file `number`, which there is: as a member of
+ * their own when it is gzip. */
 void data_set_append(data_set *set, size_t number, size_t records,
                      random_source *random);
 

@@ -217,8 +217,10 @@ void gzip_bgzf_add(gzip_bytes *file, const void *data, size_t size_bytes,
 
 void gzip_bgzf_marker_add(gzip_bytes *file)
 {
-    const gzip_how how = gzip_how_usual();
-    bgzf_block_add(file, NULL, 0, &how);
+    static const uint8_t marker[] = {0x1f, 0x8b, 8,   4,   0, 0, 0,  0, 0, 255,
+                                     6,    0,    'B', 'C', 2, 0, 27, 0, 3, 0,
+                                     0,    0,    0,   0,   0, 0, 0,  0};
+    gzip_bytes_add(file, marker, sizeof marker);
 }
 
 void gzip_file_write(const ksv_file_system *fs, const char *path,
@@ -262,7 +264,8 @@ static ksv_status read_all(gzip_pass *pass, datafile_stream *stream)
         if (status != KSV_OK)
             return status;
         gzip_bytes_add(&pass->content, data, size);
-        need(datafile_stream_content_bytes(stream) == pass->content.size);
+        need(datafile_stream_content_bytes(stream) ==
+             pass->begin + pass->content.size);
     }
     pass->stopped = !last;
     return KSV_OK;
@@ -273,9 +276,10 @@ static void read_with_points(gzip_pass *pass, datafile_stream *stream,
                              points_writer *points)
 {
     const datafile_stream_options options = {
-        pass->threads, pass->ignore_trailing_garbage, points};
+        pass->threads, pass->ignore_trailing_garbage, points, pass->resume};
     ksv_status status =
         datafile_stream_configure(stream, &options, &pass->error);
+    pass->begin = datafile_stream_content_bytes(stream);
     if (status == KSV_OK)
         status = read_all(pass, stream);
     ksv_file_info info;

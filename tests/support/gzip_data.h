@@ -70,11 +70,13 @@ void gzip_file_read(const ksv_file_system *fs, const char *path,
 typedef struct gzip_pass {
     unsigned threads;
     bool ignore_trailing_garbage;
-    uint64_t spacing_bytes;  /* of access points; 0: none */
-    const char *points_path; /* where they go */
-    size_t stop_after;       /* fewer pieces than this are read; 0: all */
+    uint64_t spacing_bytes;        /* of access points; 0: none */
+    const char *points_path;       /* where they go */
+    size_t stop_after;             /* fewer pieces than this are read; 0: all */
+    const datafile_resume *resume; /* NULL: from the start */
     /* What came of it. */
     gzip_bytes content; /* to be released */
+    uint64_t begin;     /* where it begins */
     datafile_kind kind;
     unsigned warnings;
     bool stopped;       /* before the last piece */

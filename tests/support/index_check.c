@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/range_check.h"
+
 static char message[1024];
 
 typedef struct checked {
@@ -107,6 +109,8 @@ const char *index_check_directory(const char *directory, data_set *set)
     const char *what = index_check_all(index, set, false);
     if (what == NULL)
         what = index_check_all(index, set, true);
+    if (what == NULL && ksv_index_organisation(index) != KSV_ORGANISATION_HASH)
+        what = range_check_all(index, set, 6, true, set->model.count + 1);
     ksv_index_close(index);
     return what;
 }

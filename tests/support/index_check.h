@@ -14,7 +14,8 @@
  * or what is wrong (in static memory). */
 const char *index_check_all(ksv_index *index, data_set *set, bool linear_scan);
 
-/* Opens the index in `directory` and checks it both ways. */
+/* Opens the index in `directory` and checks it both ways, and ranges of keys
+ * where it has them. */
 const char *index_check_directory(const char *directory, data_set *set);
 
 #endif

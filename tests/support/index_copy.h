@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INDEX_COPY_FILES 32
+#define INDEX_COPY_FILES 64
 
 typedef struct index_copy_file {
     char name[256];

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -21,6 +22,8 @@ static write_fault armed;
 static long target;
 static int failure;
 static atomic_long operations;
+static const char *watched_ending;
+static atomic_long watched;
 
 void write_faults_arm(write_fault fault, long at_operation, int error_number)
 {
@@ -28,11 +31,35 @@ void write_faults_arm(write_fault fault, long at_operation, int error_number)
     target = at_operation;
     failure = error_number;
     operations = 0;
+    watched = 0;
 }
 
 long write_faults_count(void)
 {
     return operations;
+}
+
+void write_faults_watch(const char *ending)
+{
+    watched_ending = ending;
+}
+
+long write_faults_watched(void)
+{
+    return watched;
+}
+
+static void look_at(int fd)
+{
+    char link[64], path[4096];
+    if (watched_ending == NULL)
+        return;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    const ssize_t length = readlink(link, path, sizeof path);
+    const size_t size = strlen(watched_ending);
+    if (length >= (ssize_t)size &&
+        memcmp(path + length - size, watched_ending, size) == 0)
+        watched++;
 }
 
 /* Whether this operation has to be done in half before the end. */
@@ -68,7 +95,7 @@ static bool begin(bool is_write, long *n)
 static int sync_nothing(int fd)
 {
     long n;
-    (void)fd;
+    look_at(fd);
     return begin(true, &n) ? 0 : -1;
 }
 
@@ -78,6 +105,7 @@ static int sync_nothing(int fd)
 ssize_t write(int fd, const void *data, size_t size)
 {
     long n;
+    look_at(fd);
     if (!begin(true, &n))
         return -1;
     if (!is_half(n))
@@ -90,6 +118,7 @@ ssize_t write(int fd, const void *data, size_t size)
 ssize_t pwrite64(int fd, const void *data, size_t size, off64_t offset)
 {
     long n;
+    look_at(fd);
     if (!begin(true, &n))
         return -1;
     if (!is_half(n))
@@ -109,6 +138,7 @@ ssize_t pwrite(int fd, const void *data, size_t size, off_t offset)
 ssize_t writev(int fd, const struct iovec *parts, int count)
 {
     long n;
+    look_at(fd);
     if (!begin(true, &n))
         return -1;
     if (!is_half(n))

@@ -22,4 +22,9 @@ void write_faults_arm(write_fault fault, long at_operation, int error_number);
 /* How many operations there were since. */
 long write_faults_count(void);
 
+/* How many of them were writes and syncs of files whose path ends like this
+ * (borrowed), which is to be set before. */
+void write_faults_watch(const char *ending);
+long write_faults_watched(void);
+
 #endif

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
+#include "compress/zlib_bridge.h"
 #include "datafile/crc32.h"
-#include "datafile/zlib_bridge.h"
 #include "support/random.h"
 
 static uint32_t slow_crc32(uint32_t crc, const uint8_t *data, size_t size)

@@ -41,9 +41,7 @@ static int set_up(void **state)
     assert_int_equal(
         memory_file_over(f.content, CONTENT_BYTES, NULL, &f.other, NULL),
         KSV_OK);
-    assert_int_equal(read_wave_open(&f.wave, &f.fs, &f.memory.allocator,
-                                    CAPACITY, PADDING, NULL),
-                     KSV_OK);
+    read_wave_init(&f.wave, &f.fs, &f.memory.allocator, CAPACITY, PADDING);
     *state = &f;
     return 0;
 }
@@ -51,7 +49,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     fixture *f = *state;
-    read_wave_close(&f->wave, PADDING);
+    read_wave_close(&f->wave);
     assert_int_equal(f->file->ops->close(f->file, NULL), KSV_OK);
     assert_int_equal(f->other->ops->close(f->other, NULL), KSV_OK);
     return !fault_allocator_is_clean(&f->memory);
@@ -133,15 +131,22 @@ static void test_random_reads(void **state)
     }
 }
 
-static void test_copies(void **state)
+/* There is none before a read needs it, and a failure tells. */
+static void test_memory(void **state)
 {
     fixture *f = *state;
-    wave_part part = add(f, f->file, 10, 100, 0);
-    const uint8_t *copy = read_wave_copy(&f->wave, f->content + 7, 1000);
-    assert_ptr_equal(copy, f->wave.buffer + 100);
-    assert_null(read_wave_copy(&f->wave, f->content, CAPACITY));
+    wave_part part;
+    bool added;
+    read_wave_clear(&f->wave);
     assert_int_equal(read_wave_run(&f->wave, NULL), KSV_OK);
-    assert_memory_equal(copy, f->content + 7, 1000);
+    assert_null(f->wave.buffer);
+    f->memory.fail_at = f->memory.calls + 1;
+    assert_int_equal(
+        read_wave_add(&f->wave, f->file, 0, 10, 0, &part, &added, NULL),
+        KSV_ERROR_MEMORY);
+    part = add(f, f->file, 10, 100, 0);
+    assert_int_equal(read_wave_run(&f->wave, NULL), KSV_OK);
+    assert_memory_equal(f->wave.buffer + part.position, f->content + 10, 100);
     assert_int_equal(read_wave_got(&f->wave, &part, 100), 100);
 }
 
@@ -152,7 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_FIXTURE(test_joins),
         WITH_FIXTURE(test_random_reads),
-        WITH_FIXTURE(test_copies),
+        WITH_FIXTURE(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

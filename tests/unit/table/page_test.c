@@ -74,12 +74,13 @@ static void test_find(void **state)
         random_source random = {seed};
         assert_int_equal(page_open(page, 7, &context, &view, NULL), KSV_OK);
         assert_int_equal(view.entries, COUNT);
-        assert_true(view.base == xs[0] && view.last == xs[COUNT - 1]);
+        assert_true(view.base == xs[0] && page_last(&view) == xs[COUNT - 1]);
         for (size_t i = 0; i < COUNT; i++)
             for (uint64_t d = 0; d < 3; d++)
                 check_find(&view, xs[i] + d - 1);
         for (int i = 0; i < 1000; i++)
-            check_find(&view, xs[0] + random_below(&random, view.last - xs[0]));
+            check_find(&view,
+                       xs[0] + random_below(&random, page_last(&view) - xs[0]));
         check_find(&view, 0);
         check_find(&view, UINT64_MAX);
     }
@@ -189,7 +190,7 @@ static void test_bodies_that_lie(void **state)
             continue;
         }
         size_t first, count;
-        uint64_t x = random_below(&random, view.last - view.base + 1);
+        uint64_t x = random_below(&random, page_last(&view) - view.base + 1);
         if (page_find(&view, view.base + x, &first, &count, NULL) == KSV_OK)
             assert_true(first + count <= view.entries);
         page_cursor cursor;

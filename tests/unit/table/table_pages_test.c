@@ -57,8 +57,7 @@ static void search(table_fixture *f, ksv_table *table, uint64_t hash,
     assert_int_equal(
         table_search_page(table, &view, hash, payload_list_visit, list, NULL),
         KSV_OK);
-    page_prefetch_head(there);
-    page_prefetch(there, &table->context, table_x_of_hash(hash, 44));
+    table_prefetch(table, &view, hash);
 }
 
 static void check_hash(table_fixture *f, ksv_table *table, uint64_t hash)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Raw DEFLATE (RFC 1951), decoded in steps that end at exact bit positions. */
-#include "datafile/inflate.h"
+#include "compress/inflate.h"
 
 #include <string.h>
 
 #include "base/coding.h"
-#include "datafile/inflate_bits.h"
-#include "datafile/inflate_copy.h"
-#include "datafile/inflate_tables.h"
+#include "compress/inflate_bits.h"
+#include "compress/inflate_copy.h"
+#include "compress/inflate_tables.h"
 
 #if defined(__GNUC__)
 #define ALWAYS_INLINE inline __attribute__((always_inline))

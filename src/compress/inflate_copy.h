@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The copy of earlier output that a length and a distance stand for. */
-#ifndef KSV_DATAFILE_INFLATE_COPY_H
-#define KSV_DATAFILE_INFLATE_COPY_H
+#ifndef KSV_COMPRESS_INFLATE_COPY_H
+#define KSV_COMPRESS_INFLATE_COPY_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,9 +2,9 @@
 /* The headers of DEFLATE's blocks (RFC 1951, 3.2.3 to 3.2.7). */
 #include <string.h>
 
-#include "datafile/inflate.h"
-#include "datafile/inflate_bits.h"
-#include "datafile/inflate_tables.h"
+#include "compress/inflate.h"
+#include "compress/inflate_bits.h"
+#include "compress/inflate_tables.h"
 
 /* Reads bits one field at a time, for headers; past the end come zeros. */
 static void bits_need(inflater *s, unsigned count)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The bits that an inflater has read ahead, where its steps end. */
-#ifndef KSV_DATAFILE_INFLATE_BITS_H
-#define KSV_DATAFILE_INFLATE_BITS_H
+#ifndef KSV_COMPRESS_INFLATE_BITS_H
+#define KSV_COMPRESS_INFLATE_BITS_H
 
-#include "datafile/inflate.h"
+#include "compress/inflate.h"
 
 /* So far past its end may the last input be read before it is certain that the
  * stream is truncated: more than the bits that can be read ahead. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Decoding tables of DEFLATE's Huffman codes. */
-#ifndef KSV_DATAFILE_INFLATE_TABLES_H
-#define KSV_DATAFILE_INFLATE_TABLES_H
+#ifndef KSV_COMPRESS_INFLATE_TABLES_H
+#define KSV_COMPRESS_INFLATE_TABLES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "datafile/inflate.h"
+#include "compress/inflate.h"
 
 /* An entry of 32 bits, found by the next bits of the input. Bits 0-5: how many
  * bits it takes. Of the literal table:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Raw DEFLATE (RFC 1951), decoded in steps that end at exact bit positions. */
-#ifndef KSV_DATAFILE_INFLATE_H
-#define KSV_DATAFILE_INFLATE_H
+#ifndef KSV_COMPRESS_INFLATE_H
+#define KSV_COMPRESS_INFLATE_H
 
 #include <stdbool.h>
 #include <stddef.h>

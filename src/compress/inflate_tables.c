@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Decoding tables of DEFLATE's Huffman codes. */
-#include "datafile/inflate_tables.h"
+#include "compress/inflate_tables.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "datafile/inflate_tables.h"
+#include "compress/inflate_tables.h"
 #include "support/random.h"
 
 #define LONGEST_CODE 15

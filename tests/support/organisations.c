@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs the tests of a program once for each organisation of an index. */
+#include "support/organisations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    ksv_organisation kind;
+    const char *name;
+} all[] = {{KSV_ORGANISATION_HASH, "hash"},
+           {KSV_ORGANISATION_SORTED, "sorted"}};
+
+ksv_organisation organisation_tried = KSV_ORGANISATION_HASH;
+static size_t next;
+
+/* One alone can be tried by hand. */
+static int is_wanted(const char *name)
+{
+    const char *only = getenv("KSV_ORGANISATION");
+    return only == NULL || strcmp(only, name) == 0;
+}
+
+int organisation_try_next(void)
+{
+    while (next < sizeof all / sizeof all[0] && !is_wanted(all[next].name))
+        next++;
+    if (next == sizeof all / sizeof all[0])
+        return 0;
+    organisation_tried = all[next++].kind;
+    return 1;
+}
+
+const char *organisation_tried_name(void)
+{
+    return all[next - 1].name;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs the tests of a program once for each organisation of an index. */
+#ifndef KSV_TESTS_SUPPORT_ORGANISATIONS_H
+#define KSV_TESTS_SUPPORT_ORGANISATIONS_H
+
+#include <stddef.h>
+
+#include <keysieve/builder.h>
+
+/* The one that is tried now: what tests give to builds. */
+extern ksv_organisation organisation_tried;
+
+/* The next one becomes that which is tried; false: all were. The first call
+ * begins with hash. */
+int organisation_try_next(void);
+
+/* Runs a cmocka group for each; the result is the number of failures. */
+#define ORGANISATIONS_RUN(tests, failures)                       \
+    while (organisation_try_next())                              \
+    ((failures) +=                                               \
+     _cmocka_run_group_tests(organisation_tried_name(), (tests), \
+                             sizeof(tests) / sizeof(tests)[0], NULL, NULL))
+
+const char *organisation_tried_name(void);
+
+#endif
