@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/* An index whose organisation is sorted or btree knows its keys in order; with
- * another one what follows is KSV_ERROR_UNSUPPORTED, but for linear scans. Keys
+/* An index whose organisation is sorted knows its keys in order; with another
+ * one what follows is KSV_ERROR_UNSUPPORTED, but for linear scans. Keys
  * are compared as bytes, without a sign; a key comes before all that it is a
  * beginning of. The records of one key are in the order of the files, then of
  * the offsets.

@@ -20,8 +20,9 @@ static ksv_status check_options(const ksv_build_options *options,
                          "the false-positive rate must be above 0 and below 1");
     if (options->organisation != KSV_ORGANISATION_DEFAULT &&
         organisation_find(options->organisation) == NULL)
-        return error_set(error, KSV_ERROR_UNSUPPORTED, NULL,
-                         "this version has no such organisation");
+        return error_set(
+            error, KSV_ERROR_UNSUPPORTED, NULL,
+            "this version has the organisations hash and sorted only");
     return KSV_OK;
 }
 
