@@ -72,7 +72,7 @@ static int run(command_line *cli)
     ksv_index *index;
     if (!parse(cli, &request))
         return cli->status;
-    if (!index_access_open(cli, &index))
+    if (!index_access_open(cli, 0, &index))
         return 2;
     ksv_status status = ksv_index_keys(index, print_key, &request, &error);
     ksv_index_close(index);
