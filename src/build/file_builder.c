@@ -261,10 +261,13 @@ static ksv_status write_extent_filter(file_run *run, uint64_t distinct,
 {
     const segment_place *place = &run->builder->place;
     built_file *out = run->out;
+    ksv_filter_plan plan;
+    KSV_TRY(plan_memo_make(run->builder->plans, place->parameters, distinct,
+                           &plan, error));
     buffer_file bytes;
     buffer_file_init(&bytes, place->allocator);
     ksv_status status =
-        extent_filter_write(place, out->entries, out->entry_count, distinct,
+        extent_filter_write(place, out->entries, out->entry_count, &plan,
                             &out->file.extents[0].filter, &bytes.base, error);
     if (status == KSV_OK)
         status = write_at_once(run, &bytes, CATALOG_FILTER_ENDING,
