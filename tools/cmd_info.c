@@ -267,7 +267,7 @@ static int run(command_line *cli)
     bool as_json = false;
     if (!parse(cli, &as_json))
         return cli->status;
-    if (!index_access_open(cli, &index))
+    if (!index_access_open(cli, 0, &index))
         return 2;
     ksv_status status = print_all(cli->out, index, as_json, &error);
     if (status != KSV_OK)

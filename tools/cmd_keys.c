@@ -102,7 +102,7 @@ static int run(command_line *cli)
     int status = 2;
     if (!parse(cli, &request))
         status = cli->status;
-    else if (index_access_open(cli, &index))
+    else if (index_access_open(cli, 0, &index))
         status = request.range.option != NULL ? run_range(cli, index, &request)
                                               : run_all(cli, index, &request);
     ksv_index_close(index);

@@ -11,13 +11,15 @@ static void tell_warning(void *ctx, const ksv_error *problem, bool is_warning)
         message_problem(problem, is_warning);
 }
 
-bool index_access_open(const command_line *cli, ksv_index **index)
+bool index_access_open(const command_line *cli, uint64_t trust_ns,
+                       ksv_index **index)
 {
     ksv_error error = {.byte_offset = KSV_NO_OFFSET};
     ksv_index_options options;
     ksv_index_options_init(&options);
     options.problem = tell_warning;
     options.problem_ctx = (void *)cli;
+    options.trust_ns = trust_ns;
     ksv_status status =
         ksv_index_open(cli->index_directory, &options, index, &error);
     if (status == KSV_OK)

@@ -9,8 +9,10 @@
 
 #include "cli.h"
 
-/* False, after a message, when there is no index that can be used. */
-bool index_access_open(const command_line *cli, ksv_index **index);
+/* False, after a message, when there is no index that can be used. `trust_ns`
+ * is that of ksv_index_options. */
+bool index_access_open(const command_line *cli, uint64_t trust_ns,
+                       ksv_index **index);
 
 /* "hash" for KSV_ORGANISATION_HASH and so on. */
 const char *index_access_organisation_name(ksv_organisation organisation);

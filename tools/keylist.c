@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "message.h"
@@ -14,6 +15,10 @@
 #define MOST_WORDS 24576
 #define MOST_BATCH_BYTES ((size_t)4 << 20)
 #define READ_BYTES ((size_t)256 << 10)
+/* A batch has costs of its own, so that many words through a pipe are waited
+ * for a little; a few are answered at once. */
+#define BULK_BYTES ((size_t)4 << 10)
+#define BULK_WAIT_MS 2
 
 static const char BYTE_ORDER_MARK[] = "\xef\xbb\xbf";
 
@@ -30,6 +35,16 @@ bool keylist_open(keylist *list, const keylist_source *source)
         return true;
     message_text("%s: cannot open: %s", source->file, strerror(errno));
     return false;
+}
+
+bool keylist_is_complete(const keylist_source *source)
+{
+    struct stat info;
+    if (source->file == NULL)
+        return true;
+    int result = strcmp(source->file, "-") == 0 ? fstat(STDIN_FILENO, &info)
+                                                : stat(source->file, &info);
+    return result == 0 && S_ISREG(info.st_mode);
 }
 
 static void close_file(keylist *list)
@@ -177,10 +192,10 @@ static bool read_more(keylist *list)
     return true;
 }
 
-static bool can_read_now(int fd)
+static bool can_read_within(int fd, int wait_ms)
 {
     struct pollfd wanted = {.fd = fd, .events = POLLIN};
-    return poll(&wanted, 1, 0) != 0;
+    return poll(&wanted, 1, wait_ms) != 0;
 }
 
 /* Whether the batch shall be answered before more is read. */
@@ -190,7 +205,9 @@ static bool is_enough(keylist *list)
         return false;
     if (list->text.used_bytes >= MOST_BATCH_BYTES)
         return true;
-    list->is_waiting = !can_read_now(list->fd);
+    /* Who has sent so much at once is most likely not done. */
+    bool is_bulk = list->text.used_bytes >= BULK_BYTES;
+    list->is_waiting = !can_read_within(list->fd, is_bulk ? BULK_WAIT_MS : 0);
     return list->is_waiting;
 }
 

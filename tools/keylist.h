@@ -45,6 +45,10 @@ typedef struct keylist {
 bool keylist_open(keylist *list, const keylist_source *source);
 void keylist_close(keylist *list);
 
+/* Whether all words are there from the start: none of them comes through a pipe
+ * or from a terminal. */
+bool keylist_is_complete(const keylist_source *source);
+
 /* The next words are `list->words`, `list->count` of them; none at the end. A
  * batch is also at its end when the next word has not arrived yet. False after
  * a message. */

@@ -15,6 +15,9 @@
 #include "receipt_output.h"
 #include "record_output.h"
 
+/* For how long batches share a look at the data files. */
+#define SHARED_LOOK_NS 1000000000u
+
 /* A lookup while it runs. */
 typedef struct key_lookup {
     const lookup_request *request;
@@ -359,19 +362,34 @@ static int run_range(key_lookup *lookup)
     return range_run(lookup->cli, lookup->index, &request->range, &print);
 }
 
-static int run_opened(key_lookup *lookup)
+static keylist_source key_source(const key_lookup *lookup)
 {
     const lookup_request *request = lookup->request;
-    if (request->range.option != NULL)
-        return run_range(lookup);
-    keylist_source source = {
+    return (keylist_source){
         .arguments = lookup->cli->arguments,
         .argument_count = lookup->cli->argument_count,
         .file = request->keys_file,
         .nul_ended = request->nul_ended,
         .one_batch = request->linear_scan,
     };
+}
+
+/* Keys that are all asked for when the command begins share the looks at the
+ * data files; one that comes through a pipe may be asked for because a file has
+ * just changed. */
+static uint64_t trust_ns(const key_lookup *lookup)
+{
+    keylist_source source = key_source(lookup);
+    return keylist_is_complete(&source) ? SHARED_LOOK_NS : 0;
+}
+
+static int run_opened(key_lookup *lookup)
+{
+    const lookup_request *request = lookup->request;
+    if (request->range.option != NULL)
+        return run_range(lookup);
     int status = 2;
+    keylist_source source = key_source(lookup);
     if (keylist_open(&lookup->list, &source))
         status = run_batches(lookup);
     if (request->stats && status < 2)
@@ -392,7 +410,7 @@ int lookup_run(command_line *cli, const lookup_request *request)
     };
     if (!check_request(cli, request))
         return cli->status;
-    if (!index_access_open(cli, &lookup.index))
+    if (!index_access_open(cli, trust_ns(&lookup), &lookup.index))
         return 2;
     int status = run_opened(&lookup);
     free(lookup.answers);

@@ -103,6 +103,7 @@ typedef struct files_run {
     build_run *run;
     state_edit edit;
     file_builder builder;
+    plan_memo plans;
     file_window *window;
     file_collector *collector; /* NULL: every file gets a segment */
     publish_queue *queue;
@@ -287,11 +288,15 @@ ksv_status build_run_files(build_run *run, ksv_error *error)
                     .total_bytes = total.bytes,
                     .threads = threads > 0 ? threads : processor_count()}};
     build_progress_expect(&run->progress, total.files, total.bytes);
-    ksv_status status = do_all(&f, &total, error);
+    f.builder.plans = &f.plans;
+    ksv_status status = plan_memo_init(&f.plans, error);
+    if (status == KSV_OK)
+        status = do_all(&f, &total, error);
     file_window_close(f.window);
     file_collector_close(f.collector);
     publish_queue_close(f.queue);
     state_edit_close(&f.edit);
+    plan_memo_release(&f.plans);
     return status;
 }
 

@@ -18,6 +18,7 @@ void build_plan_init(build_plan *plan, const ksv_allocator *allocator)
     *plan = (build_plan){.allocator = allocator};
     plan->paths.allocator = allocator;
     plan->known.allocator = allocator;
+    plan->directory.allocator = allocator;
 }
 
 /* Known files in the order of the index, then new ones as they were named: so
@@ -38,6 +39,7 @@ static void close_helpers(build_plan *plan)
     path_table_close(&plan->paths);
     path_table_close(&plan->known);
     sidecar_health_close(&plan->health);
+    path_memo_release(&plan->directory);
 }
 
 void build_plan_finish(build_plan *plan)
@@ -219,7 +221,8 @@ static ksv_status identify(build_plan *plan, const plan_request *request,
     ksv_error problem;
     error_clear(&problem);
     *is_new = true;
-    if (path_canonical(file->given_path, a, &canonical, &problem) != KSV_OK)
+    if (path_canonical_near(&plan->directory, file->given_path, &canonical,
+                            &problem) != KSV_OK)
         return plan_failure(plan, file, &problem, error);
     ksv_status status = path_relative(request->real_directory, canonical, a,
                                       &file->relative_path, error);

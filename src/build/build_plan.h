@@ -12,6 +12,7 @@
 #include "build/path_table.h"
 #include "build/sidecar_health.h"
 #include "catalog/catalog.h"
+#include "io/file.h"
 #include "segment/segment.h"
 
 typedef enum plan_action {
@@ -51,6 +52,7 @@ typedef struct build_plan {
     path_table paths; /* of the files above */
     path_table known; /* of the catalog's files */
     sidecar_health health;
+    path_memo directory; /* of the file planned last */
     bool is_started;
 } build_plan;
 

@@ -10,6 +10,7 @@
 
 #include "build/build_plan.h"
 #include "build/build_progress.h"
+#include "build/plan_memo.h"
 #include "catalog/catalog.h"
 #include "hash/hash_entry.h"
 #include "scan/scan_spec.h"
@@ -22,6 +23,7 @@ typedef struct file_builder {
     const scan_spec *spec;
     const ksv_build_options *options;
     build_progress *progress;
+    plan_memo *plans;
     /* Of the index; `hash_bits` 0 is set when the first key is met: no two
      * files may be indexed at once before. */
     catalog_parameters *parameters;

@@ -101,10 +101,13 @@ static ksv_status write_filter(file_output *output, uint64_t distinct,
 {
     const segment_place *place = &output->builder->place;
     built_file *out = output->out;
+    ksv_filter_plan plan;
+    KSV_TRY(plan_memo_make(output->builder->plans, place->parameters, distinct,
+                           &plan, error));
     buffer_file bytes;
     buffer_file_init(&bytes, place->allocator);
     ksv_status status =
-        extent_filter_write(place, out->kept.entries, out->kept.count, distinct,
+        extent_filter_write(place, out->kept.entries, out->kept.count, &plan,
                             filter, &bytes.base, error);
     if (status == KSV_OK)
         status = write_at_once(output, &bytes, CATALOG_FILTER_ENDING,

@@ -116,6 +116,7 @@ typedef struct catalog_segment {
  */
 typedef struct catalog_state {
     ksv_allocator allocator;
+    struct arena *arena; /* which all of it lies in, or NULL: read only */
     uint64_t generation; /* 0: never committed */
     catalog_parameters parameters;
     uint64_t next_ordinal;
@@ -158,6 +159,11 @@ const catalog_segment *catalog_find_segment(const catalog_state *state,
 const catalog_file *catalog_find_file(const catalog_state *state,
                                       uint64_t ordinal);
 
+/* The same for many in turn: it is mostly the one at `*next`, which becomes the
+ * number of the file behind it. */
+const catalog_file *catalog_find_file_near(const catalog_state *state,
+                                           uint64_t ordinal, size_t *next);
+
 /* Names of the files in an index directory. */
 #define CATALOG_FILE_NAME "catalog.mdb"
 #define CATALOG_LOCK_NAME "lock"
@@ -178,7 +184,8 @@ void catalog_sidecar_name(uint64_t id, const char *ending,
 /* Reads the committed state of the index in `directory` without writing
  * anything, safely beside a builder: KSV_ERROR_NO_INDEX, KSV_ERROR_CORRUPT
  * (naming the file, with the remedy) or KSV_ERROR_VERSION. `state` is
- * initialised by this call and to be released only after success. */
+ * initialised by this call and to be released only after success; it cannot be
+ * changed. */
 ksv_status catalog_read(const ksv_file_system *fs, const char *directory,
                         const ksv_allocator *allocator, catalog_state *state,
                         ksv_error *error);

@@ -95,28 +95,16 @@ const char *catalog_check_segment(const catalog_segment *s)
     return check_parts(s);
 }
 
-/* The file with that ordinal, which is mostly the one behind `*hint`. */
-static const catalog_file *find_file(const catalog_state *state,
-                                     uint64_t ordinal, size_t *hint)
-{
-    if (*hint >= state->file_count || state->files[*hint].ordinal != ordinal) {
-        const catalog_file *found = catalog_find_file(state, ordinal);
-        if (found == NULL)
-            return NULL;
-        *hint = (size_t)(found - state->files);
-    }
-    return &state->files[(*hint)++];
-}
-
 static const char *check_living_parts(const catalog_state *state,
                                       const catalog_segment *s)
 {
-    size_t hint = state->file_count;
+    size_t hint = 0;
     for (size_t i = 0; i < s->part_count; i++) {
         const catalog_part *part = &s->parts[i];
         if (part->is_dead)
             continue;
-        const catalog_file *file = find_file(state, part->ordinal, &hint);
+        const catalog_file *file =
+            catalog_find_file_near(state, part->ordinal, &hint);
         if (file == NULL)
             return "a segment names a data file that does not exist";
         if (part->first_offset + part->length_bytes > file->content_bytes)

@@ -83,10 +83,22 @@ ksv_status codec_put_state(byte_buffer *out, const catalog_state *state,
     return KSV_OK;
 }
 
+static ksv_status expect_files(catalog_state *state, uint64_t files,
+                               ksv_error *error)
+{
+    void *items = state->files;
+    ksv_status status =
+        memory_grow(&state->allocator, &items, &state->file_capacity,
+                    (size_t)files, sizeof *state->files, error);
+    state->files = items;
+    return status;
+}
+
 static ksv_status get_lists(byte_cursor *in, catalog_state *state,
                             uint64_t files, uint64_t segments, ksv_error *error)
 {
     const ksv_allocator *a = &state->allocator;
+    KSV_TRY(expect_files(state, files, error));
     for (uint64_t i = 0; i < files; i++) {
         catalog_file file;
         KSV_TRY(codec_get_file(in, a, &file, error));

@@ -23,8 +23,9 @@ ksv_status copy_encode(const catalog_state *state, const catalog_mark *mark,
                        byte_buffer *out, uint64_t *body_checksum,
                        ksv_error *error);
 
-/* `state` is initialised by this call and to be released after success only. */
-ksv_status copy_decode(const void *data, size_t size_bytes,
+/* `state` is initialised by this call and to be released after success only.
+ * One that is packed lies in an arena and cannot be changed. */
+ksv_status copy_decode(const void *data, size_t size_bytes, bool is_packed,
                        const ksv_allocator *allocator, catalog_mark *mark,
                        catalog_state *state, ksv_error *error);
 
@@ -38,7 +39,7 @@ ksv_status copy_read(const ksv_file_system *fs, const char *directory,
 /* As copy_read(), and KSV_ERROR_CORRUPT when it is not the copy of just the
  * commit `wanted`. */
 ksv_status copy_read_marked(const ksv_file_system *fs, const char *directory,
-                            const catalog_mark *wanted,
+                            const catalog_mark *wanted, bool is_packed,
                             const ksv_allocator *allocator,
                             catalog_state *state, uint64_t *bytes_read,
                             ksv_error *error);

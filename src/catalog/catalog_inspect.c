@@ -78,7 +78,7 @@ static ksv_status read_matching_copy(inspector *in, catalog_state *state,
 {
     ksv_error problem;
     catalog_mark mark = records_mark(&in->result->head);
-    ksv_status status = copy_read_marked(in->fs, in->directory, &mark,
+    ksv_status status = copy_read_marked(in->fs, in->directory, &mark, false,
                                          in->allocator, state, NULL, &problem);
     *good = status == KSV_OK;
     if (*good)

@@ -184,8 +184,8 @@ static ksv_status read_copy(void *ctx, ksv_file *file, const char *path,
     (void)path;
     const read_task *task = ctx;
     catalog_mark mark = records_mark(&view->head);
-    return copy_read_marked(task->fs, task->directory, &mark, task->allocator,
-                            task->state, NULL, error);
+    return copy_read_marked(task->fs, task->directory, &mark, true,
+                            task->allocator, task->state, NULL, error);
 }
 
 ksv_status catalog_read(const ksv_file_system *fs, const char *directory,

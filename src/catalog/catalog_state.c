@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "catalog/catalog.h"
 
@@ -64,8 +65,20 @@ uint64_t catalog_segment_span(const catalog_segment *segment)
     return span;
 }
 
+/* All of it lies in the arena. */
+static void release_arena(catalog_state *state)
+{
+    const ksv_allocator from = arena_source(state->arena);
+    arena_close(state->arena);
+    catalog_state_init(state, &from);
+}
+
 void catalog_state_release(catalog_state *state)
 {
+    if (state->arena != NULL) {
+        release_arena(state);
+        return;
+    }
     const ksv_allocator *a = &state->allocator;
     for (size_t i = 0; i < state->file_count; i++)
         catalog_file_release(a, &state->files[i]);
@@ -146,6 +159,18 @@ const catalog_file *catalog_find_file(const catalog_state *state,
     if (low == state->file_count || state->files[low].ordinal != ordinal)
         return NULL;
     return &state->files[low];
+}
+
+const catalog_file *catalog_find_file_near(const catalog_state *state,
+                                           uint64_t ordinal, size_t *next)
+{
+    if (*next >= state->file_count || state->files[*next].ordinal != ordinal) {
+        const catalog_file *found = catalog_find_file(state, ordinal);
+        if (found == NULL)
+            return NULL;
+        *next = (size_t)(found - state->files);
+    }
+    return &state->files[(*next)++];
 }
 
 void catalog_sidecar_name(uint64_t id, const char *ending,

@@ -41,8 +41,9 @@ static ksv_status verify_view(void *ctx, ksv_file *file, const char *path,
     catalog_state copy;
     catalog_mark mark = records_mark(&view->head);
     task->bytes_checked = 0;
-    KSV_TRY(copy_read_marked(task->fs, task->directory, &mark, task->allocator,
-                             &copy, &task->bytes_checked, error));
+    KSV_TRY(copy_read_marked(task->fs, task->directory, &mark, false,
+                             task->allocator, &copy, &task->bytes_checked,
+                             error));
     ksv_status status = compare(task, file, path, view, &copy, error);
     catalog_state_release(&copy);
     return status;

@@ -53,6 +53,7 @@ uint32_t hash_checksum32(const void *data, size_t size_bytes)
 typedef struct fingerprint_pass {
     XXH3_state_t state;
     ksv_file *file;
+    const uint8_t *content; /* instead of the file, or NULL */
     uint8_t piece[FINGERPRINT_PIECE_BYTES];
 } fingerprint_pass;
 
@@ -60,6 +61,10 @@ static ksv_status add_piece(fingerprint_pass *pass, uint64_t offset,
                             size_t size_bytes, ksv_error *error)
 {
     size_t got;
+    if (pass->content != NULL) {
+        XXH3_128bits_update(&pass->state, pass->content + offset, size_bytes);
+        return KSV_OK;
+    }
     KSV_TRY(pass->file->ops->read_at(pass->file, offset, pass->piece,
                                      size_bytes, &got, error));
     if (got < size_bytes)
@@ -103,24 +108,43 @@ static ksv_status add_samples(fingerprint_pass *pass, uint64_t size_bytes,
                      FINGERPRINT_PIECE_BYTES, error);
 }
 
+static ksv_status run_pass(fingerprint_pass *pass, uint64_t size_bytes,
+                           uint8_t fingerprint[HASH_FINGERPRINT_BYTES],
+                           ksv_error *error)
+{
+    XXH3_128bits_reset(&pass->state);
+    uint8_t size[8];
+    store_u64(size, size_bytes);
+    XXH3_128bits_update(&pass->state, size, sizeof size);
+    if (size_bytes <= FINGERPRINT_WHOLE_BYTES)
+        KSV_TRY(add_all(pass, size_bytes, error));
+    else
+        KSV_TRY(add_samples(pass, size_bytes, error));
+    XXH128_hash_t digest = XXH3_128bits_digest(&pass->state);
+    store_u64(fingerprint, digest.low64);
+    store_u64(fingerprint + 8, digest.high64);
+    return KSV_OK;
+}
+
 ksv_status hash_fingerprint(ksv_file *file, uint64_t size_bytes,
                             uint8_t fingerprint[HASH_FINGERPRINT_BYTES],
                             ksv_error *error)
 {
     fingerprint_pass pass;
     pass.file = file;
-    XXH3_128bits_reset(&pass.state);
-    uint8_t size[8];
-    store_u64(size, size_bytes);
-    XXH3_128bits_update(&pass.state, size, sizeof size);
-    if (size_bytes <= FINGERPRINT_WHOLE_BYTES)
-        KSV_TRY(add_all(&pass, size_bytes, error));
-    else
-        KSV_TRY(add_samples(&pass, size_bytes, error));
-    XXH128_hash_t digest = XXH3_128bits_digest(&pass.state);
-    store_u64(fingerprint, digest.low64);
-    store_u64(fingerprint + 8, digest.high64);
-    return KSV_OK;
+    pass.content = NULL;
+    return run_pass(&pass, size_bytes, fingerprint, error);
+}
+
+void hash_fingerprint_of(const void *content, size_t size_bytes,
+                         uint8_t fingerprint[HASH_FINGERPRINT_BYTES])
+{
+    fingerprint_pass pass;
+    pass.file = NULL;
+    pass.content = content;
+    /* Nothing can fail where nothing is read. */
+    ksv_status ignored = run_pass(&pass, size_bytes, fingerprint, NULL);
+    (void)ignored;
 }
 
 void hash_random_id(uint8_t id[16])

@@ -32,6 +32,10 @@ ksv_status hash_fingerprint(ksv_file *file, uint64_t size_bytes,
                             uint8_t fingerprint[HASH_FINGERPRINT_BYTES],
                             ksv_error *error);
 
+/* The same of a content that is in memory. */
+void hash_fingerprint_of(const void *content, size_t size_bytes,
+                         uint8_t fingerprint[HASH_FINGERPRINT_BYTES]);
+
 /* XXH3 of 128 bits: the low half, then the high half. */
 #define HASH_WIDE_BYTES 16
 void hash_wide(const void *data, size_t size_bytes,

@@ -61,6 +61,20 @@ char *path_append(const ksv_allocator *allocator, const char *path,
 ksv_status path_canonical(const char *path, const ksv_allocator *allocator,
                           char **out, ksv_error *error);
 
+/* The directory that was resolved last, since paths often share theirs. */
+typedef struct path_memo {
+    const ksv_allocator *allocator; /* borrowed */
+    char *given;                    /* as it was spelled; NULL: none */
+    char *real;
+} path_memo;
+
+void path_memo_release(path_memo *memo);
+
+/* As path_canonical(); a directory that is spelled like that of the path before
+ * is taken to be the same still. */
+ksv_status path_canonical_near(path_memo *memo, const char *path, char **out,
+                               ksv_error *error);
+
 /* As path_canonical() for a directory that exists: no symbolic link is left,
  * the last component included. */
 ksv_status path_real_directory(const char *path, const ksv_allocator *allocator,

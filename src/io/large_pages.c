@@ -19,3 +19,24 @@ void large_pages_ask(void *memory, size_t size_bytes)
     (void)size_bytes;
 #endif
 }
+
+static size_t round_up(size_t value)
+{
+    return (value + LARGE_PAGE_BYTES - 1) & ~(LARGE_PAGE_BYTES - 1);
+}
+
+size_t large_pages_bytes(size_t size_bytes)
+{
+    if (size_bytes < LARGE_PAGE_BYTES / 2 ||
+        size_bytes > SIZE_MAX - 2 * LARGE_PAGE_BYTES)
+        return size_bytes;
+    return round_up(size_bytes) + LARGE_PAGE_BYTES;
+}
+
+size_t large_pages_place(void *memory, size_t allocated_bytes)
+{
+    if (allocated_bytes < 2 * LARGE_PAGE_BYTES)
+        return 0;
+    large_pages_ask(memory, allocated_bytes);
+    return round_up((size_t)(uintptr_t)memory) - (size_t)(uintptr_t)memory;
+}

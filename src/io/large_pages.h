@@ -13,4 +13,13 @@
  * stays; a system that has none ignores it. */
 void large_pages_ask(void *memory, size_t size_bytes);
 
+/* An allocator touches the memory before what it hands out, so that there the
+ * pages are small already. For `size_bytes` in large pages alone this much is
+ * to be allocated; the same when they are too few for one. */
+size_t large_pages_bytes(size_t size_bytes);
+
+/* Asks for large pages in memory of so many bytes, and returns at which of them
+ * the first one begins. */
+size_t large_pages_place(void *memory, size_t allocated_bytes);
+
 #endif

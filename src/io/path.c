@@ -81,8 +81,36 @@ ksv_status path_real_directory(const char *path, const ksv_allocator *allocator,
     return *out != NULL ? KSV_OK : error_set_memory(error);
 }
 
-ksv_status path_canonical(const char *path, const ksv_allocator *allocator,
-                          char **out, ksv_error *error)
+void path_memo_release(path_memo *memo)
+{
+    memory_free_string(memo->allocator, memo->given);
+    memory_free_string(memo->allocator, memo->real);
+    memo->given = NULL;
+    memo->real = NULL;
+}
+
+/* The real path of the directory that the first `length` bytes of `path` name,
+ * in `memo`. */
+static ksv_status resolve_near(path_memo *memo, const char *path, size_t length,
+                               ksv_error *error)
+{
+    if (memo->given != NULL && strlen(memo->given) == length &&
+        memcmp(memo->given, path, length) == 0)
+        return KSV_OK;
+    char resolved[PATH_MAX];
+    path_memo_release(memo);
+    KSV_TRY(resolve_directory(path, length, memo->allocator, resolved, error));
+    memo->real =
+        memory_copy_string(memo->allocator, resolved, strlen(resolved));
+    memo->given = memory_copy_string(memo->allocator, path, length);
+    if (memo->real != NULL && memo->given != NULL)
+        return KSV_OK;
+    path_memo_release(memo);
+    return error_set_memory(error);
+}
+
+ksv_status path_canonical_near(path_memo *memo, const char *path, char **out,
+                               ksv_error *error)
 {
     *out = NULL;
     size_t end = strlen(path);
@@ -93,15 +121,23 @@ ksv_status path_canonical(const char *path, const ksv_allocator *allocator,
         start--;
     /* Without a last component the whole path is that of a directory. */
     if (end == 0 || names_directory(path + start, end - start))
-        return path_real_directory(path, allocator, out, error);
+        return path_real_directory(path, memo->allocator, out, error);
 
-    char resolved[PATH_MAX];
-    KSV_TRY(resolve_directory(path, start, allocator, resolved, error));
-    size_t length = strlen(resolved);
-    *out = concatenate(allocator, resolved, length,
-                       separator_after(resolved, length), path + start,
+    KSV_TRY(resolve_near(memo, path, start, error));
+    size_t length = strlen(memo->real);
+    *out = concatenate(memo->allocator, memo->real, length,
+                       separator_after(memo->real, length), path + start,
                        end - start);
     return *out != NULL ? KSV_OK : error_set_memory(error);
+}
+
+ksv_status path_canonical(const char *path, const ksv_allocator *allocator,
+                          char **out, ksv_error *error)
+{
+    path_memo memo = {.allocator = allocator};
+    ksv_status status = path_canonical_near(&memo, path, out, error);
+    path_memo_release(&memo);
+    return status;
 }
 
 /* The length of the longest common directory of two absolute paths; the slash

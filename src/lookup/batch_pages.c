@@ -261,9 +261,11 @@ static ksv_status ask_segment(batch_run *run, size_t segment, ksv_error *error)
     size_t before = run->item_count;
     KSV_TRY(ask_filter(run, segment, error));
     KSV_TRY(locate_pages(run, segment, error));
+    /* Without an item another thread may be opening the table just now. */
+    if (run->item_count == before)
+        return KSV_OK;
     ksv_table *table = run->session->snapshot->segments[segment].table.pages;
-    bool is_mapped = table != NULL && table->mapped != NULL;
-    if (run->item_count == before || !is_mapped)
+    if (table == NULL || table->mapped == NULL)
         return batch_sort_items(run, before, error);
     KSV_TRY(batch_search_mapped(run, table, segment, before, error));
     run->item_count = before;

@@ -30,6 +30,7 @@ static ksv_status fill_files(index_snapshot *s, ksv_index_file *files,
                              ksv_index_info *info)
 {
     uint64_t start_ns = clock_monotonic_ns();
+    snapshot_look_at_all(s, start_ns);
     for (size_t i = 0; i < s->state.file_count; i++) {
         const catalog_file *facts = s->files[i].facts;
         /* A file that may not even be looked at cannot be relied on. */

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "io/file.h"
+#include "lookup/data_freshness.h"
 #include "segment/organisation.h"
 #include "segment/segment_data.h"
 
@@ -14,20 +15,17 @@
  * to two each, of the 256 that a process can count on everywhere. */
 #define OPEN_FILES_MAX 60
 
-/* How long the state of a data file is believed within one call. */
-#define IDENTITY_AGE_NS 1000000000u
-
-/* Reading as much again each time is worth a word. */
-#define WARN_READ_BYTES (64u << 20)
-
 static ksv_status make_places(index_snapshot *s, ksv_error *error)
 {
     const catalog_state *state = &s->state;
-    s->files =
-        memory_zalloc_array(&s->allocator, state->file_count, sizeof *s->files);
+    /* Beside the state, whose memory is cheap to touch. */
+    s->files = memory_zalloc_array(&state->allocator, state->file_count,
+                                   sizeof *s->files);
     s->segments = memory_zalloc_array(&s->allocator, state->segment_count,
                                       sizeof *s->segments);
-    if (s->files == NULL || s->segments == NULL)
+    s->looked_ns = memory_zalloc_array(&s->allocator, snapshot_group_count(s),
+                                       sizeof *s->looked_ns);
+    if (s->files == NULL || s->segments == NULL || s->looked_ns == NULL)
         return error_set_memory(error);
     if (state->file_count >= SNAPSHOT_DEAD)
         return error_set(error, KSV_ERROR_UNSUPPORTED, s->directory,
@@ -113,10 +111,12 @@ static void release_places(index_snapshot *s)
     }
     if (!s->has_state)
         return;
-    memory_free(&s->allocator, s->files,
+    memory_free(&s->state.allocator, s->files,
                 s->state.file_count * sizeof *s->files);
     memory_free(&s->allocator, s->segments,
                 s->state.segment_count * sizeof *s->segments);
+    memory_free(&s->allocator, s->looked_ns,
+                snapshot_group_count(s) * sizeof *s->looked_ns);
 }
 
 void index_snapshot_close(index_snapshot *snapshot)
@@ -135,10 +135,10 @@ void index_snapshot_close(index_snapshot *snapshot)
     memory_free(&a, snapshot, sizeof *snapshot);
 }
 
-static void warn(index_snapshot *s, const ksv_error *problem)
+void snapshot_tell(const index_snapshot *snapshot, const ksv_error *problem)
 {
-    if (s->problem != NULL)
-        s->problem(s->problem_ctx, problem, true);
+    if (snapshot->problem != NULL)
+        snapshot->problem(snapshot->problem_ctx, problem, true);
 }
 
 /* Whether lookups can go on without this filter: they can for whatever is
@@ -181,7 +181,7 @@ static ksv_status open_filter(index_snapshot *s, snapshot_segment *segment,
         KSV_TRY(check_not_replaced(s, error));
     if (status != KSV_OK && can_do_without(status)) {
         segment->filter_unusable = true;
-        warn(s, &problem);
+        snapshot_tell(s, &problem);
         return KSV_OK;
     }
     if (status != KSV_OK && error != NULL)
@@ -220,7 +220,7 @@ ksv_status snapshot_filter_failed(index_snapshot *snapshot, size_t segment,
     ksv_error named = *problem;
     segment_error(&snapshot->place, seg->facts->filter.id,
                   CATALOG_FILTER_ENDING, &named);
-    warn(snapshot, &named);
+    snapshot_tell(snapshot, &named);
     return KSV_OK;
 }
 
@@ -236,10 +236,12 @@ static ksv_status place_parts(index_snapshot *s, snapshot_segment *segment,
                                          sizeof *segment->parts);
     if (segment->parts == NULL)
         return error_set_memory(error);
+    size_t next = 0;
     for (size_t i = 0; i < facts->part_count; i++) {
         const catalog_part *part = &facts->parts[i];
         const catalog_file *file =
-            part->is_dead ? NULL : catalog_find_file(state, part->ordinal);
+            part->is_dead ? NULL
+                          : catalog_find_file_near(state, part->ordinal, &next);
         segment->parts[i] = (snapshot_part){
             file != NULL ? (uint32_t)(file - state->files) : SNAPSHOT_DEAD,
             part->first_offset};
@@ -282,103 +284,6 @@ ksv_status snapshot_table(index_snapshot *snapshot, size_t segment,
     return status;
 }
 
-/* With the lock held. */
-static ksv_status find_path(index_snapshot *s, snapshot_file *file,
-                            ksv_error *error)
-{
-    if (file->path != NULL)
-        return KSV_OK;
-    return file_identity_path(s->fs, s->directory, file->facts, &s->allocator,
-                              &file->path, error);
-}
-
-/* A file that had to be read costs every process that uses the index as much.
- */
-static void warn_if_read(index_snapshot *s, const snapshot_file *file)
-{
-    bool is_worth_it = file->found.was_read &&
-                       file->found.identity == FILE_IDENTITY_TOUCHED &&
-                       file->facts->size_bytes >= WARN_READ_BYTES;
-    if (!is_worth_it)
-        return;
-    ksv_error warning;
-    error_set(&warning, KSV_OK, file->facts->given_path,
-              "was touched or copied after it was indexed: all of it was read "
-              "to see that it is unchanged");
-    error_add_remedy(&warning, KSV_REMEDY_UPDATE);
-    warn(s, &warning);
-}
-
-/* Whether a file that was looked at before is still what it was then. */
-static bool is_as_it_was(const index_snapshot *s, const snapshot_file *file)
-{
-    ksv_file_info now;
-    return file->looked_ns != 0 &&
-           file->found.identity != FILE_IDENTITY_MISSING &&
-           s->fs->info(s->fs->ctx, file->path, &now, NULL) == KSV_OK &&
-           file_info_is_same(&now, &file->found.info);
-}
-
-static ksv_status look(index_snapshot *s, snapshot_file *file, ksv_error *error)
-{
-    uint64_t now_ns = clock_monotonic_ns();
-    if (!is_as_it_was(s, file)) {
-        file->looked_ns = 0;
-        ksv_status status = data_identity_check(
-            &s->place, file->facts, file->path, &file->found, error);
-        if (status != KSV_OK) {
-            error_replace_path(error, file->facts->given_path);
-            return status;
-        }
-        warn_if_read(s, file);
-    }
-    file->looked_ns = now_ns;
-    return KSV_OK;
-}
-
-/* Whether what was seen of a file is recent enough. */
-static bool is_believed(const index_snapshot *s, const snapshot_file *file,
-                        uint64_t since_ns)
-{
-    if (file->looked_ns == 0)
-        return false;
-    uint64_t age_ns = clock_monotonic_ns() - file->looked_ns;
-    return age_ns < s->trust_ns ||
-           (file->looked_ns >= since_ns && age_ns < IDENTITY_AGE_NS);
-}
-
-static ksv_status check_identity(index_snapshot *s, snapshot_file *file,
-                                 uint64_t since_ns, file_identity *identity,
-                                 ksv_error *error)
-{
-    KSV_TRY(find_path(s, file, error));
-    if (!is_believed(s, file, since_ns))
-        KSV_TRY(look(s, file, error));
-    *identity = file->found.identity;
-    return KSV_OK;
-}
-
-ksv_status snapshot_identity(index_snapshot *snapshot, size_t file,
-                             uint64_t since_ns, file_identity *identity,
-                             ksv_error *error)
-{
-    mutex_lock(&snapshot->lock);
-    ksv_status status = check_identity(snapshot, &snapshot->files[file],
-                                       since_ns, identity, error);
-    mutex_unlock(&snapshot->lock);
-    return status;
-}
-
-static ksv_status require_fresh(index_snapshot *s, snapshot_file *file,
-                                uint64_t since_ns, ksv_error *error)
-{
-    file_identity identity;
-    KSV_TRY(check_identity(s, file, since_ns, &identity, error));
-    if (identity == FILE_IDENTITY_SAME || identity == FILE_IDENTITY_TOUCHED)
-        return KSV_OK;
-    return file_identity_error(file->facts, identity, error);
-}
-
 /* Compressed data is read in long pieces, whatever a lookup needs of them. */
 static void use_at_random(const index_snapshot *s, snapshot_file *file)
 {
@@ -412,9 +317,10 @@ static ksv_status open_data(index_snapshot *s, snapshot_file *file,
                             uint64_t since_ns, ksv_receipt *receipt,
                             ksv_error *error)
 {
-    KSV_TRY(require_fresh(s, file, since_ns, error));
+    KSV_TRY(freshness_require(s, file, since_ns, error));
     if (file->data == NULL) {
         receipt->files_opened++;
+        KSV_TRY(freshness_find_path(s, file, error));
         KSV_TRY(segment_open_data(&s->data_place, file->facts, file->path,
                                   &file->data, error));
         use_at_random(s, file);
@@ -439,59 +345,10 @@ ksv_status snapshot_data(index_snapshot *snapshot, size_t file,
     return status;
 }
 
-ksv_status snapshot_check_fresh(index_snapshot *snapshot, size_t file,
-                                uint64_t since_ns, ksv_error *error)
-{
-    mutex_lock(&snapshot->lock);
-    ksv_status status =
-        require_fresh(snapshot, &snapshot->files[file], since_ns, error);
-    mutex_unlock(&snapshot->lock);
-    return status;
-}
-
-ksv_status snapshot_check_all_fresh(index_snapshot *snapshot, uint64_t since_ns,
-                                    ksv_error *error)
-{
-    ksv_status status = KSV_OK;
-    mutex_lock(&snapshot->lock);
-    for (size_t i = 0; i < snapshot->state.file_count && status == KSV_OK; i++)
-        status = require_fresh(snapshot, &snapshot->files[i], since_ns, error);
-    mutex_unlock(&snapshot->lock);
-    return status;
-}
-
-void snapshot_warn_of_changes(index_snapshot *snapshot, uint64_t since_ns)
-{
-    if (snapshot->problem == NULL)
-        return;
-    mutex_lock(&snapshot->lock);
-    for (size_t i = 0; i < snapshot->state.file_count; i++) {
-        snapshot_file *file = &snapshot->files[i];
-        ksv_error problem;
-        error_clear(&problem);
-        if (file->is_told ||
-            require_fresh(snapshot, file, since_ns, &problem) == KSV_OK)
-            continue;
-        file->is_told = true;
-        warn(snapshot, &problem);
-    }
-    mutex_unlock(&snapshot->lock);
-}
-
 bool snapshot_is_outdated(index_snapshot *snapshot)
 {
     mutex_lock(&snapshot->lock);
     bool outdated = snapshot->is_outdated;
     mutex_unlock(&snapshot->lock);
     return outdated;
-}
-
-ksv_status snapshot_path(index_snapshot *snapshot, size_t file,
-                         const char **path, ksv_error *error)
-{
-    mutex_lock(&snapshot->lock);
-    ksv_status status = find_path(snapshot, &snapshot->files[file], error);
-    *path = snapshot->files[file].path;
-    mutex_unlock(&snapshot->lock);
-    return status;
 }

@@ -56,6 +56,10 @@ typedef struct snapshot_segment {
     _Atomic(const segment_table *) ready_table;
 } snapshot_segment;
 
+/* So many data files that follow each other are a group, of which is kept when
+ * all of them were seen together. */
+#define SNAPSHOT_GROUP_FILES 64
+
 /* Safe to share between threads: all that changes is guarded by `lock`, and
  * what was opened stays open and in its place until the snapshot is closed:
  * once it was published, it is found without the lock. */
@@ -70,6 +74,9 @@ typedef struct index_snapshot {
     bool has_state;
     scan_spec *spec;
     snapshot_file *files;
+    /* When all files of a group were seen as they were before, or as they were
+     * indexed where none was looked at before; 0: not known. */
+    uint64_t *looked_ns;
     snapshot_segment *segments;
     size_t segment_count;
     segment_place place; /* of sidecars */
@@ -81,6 +88,12 @@ typedef struct index_snapshot {
     /* Of a call that has ended, for the next one; or NULL. */
     _Atomic(record_fetch *) spare_fetch;
 } index_snapshot;
+
+static inline size_t snapshot_group_count(const index_snapshot *snapshot)
+{
+    size_t files = snapshot->state.file_count;
+    return files / SNAPSHOT_GROUP_FILES + (files % SNAPSHOT_GROUP_FILES != 0);
+}
 
 /* Reads the committed state. */
 ksv_status index_snapshot_open(const char *directory,
@@ -98,6 +111,9 @@ ksv_status snapshot_filter(index_snapshot *snapshot, size_t segment,
  * build has replaced it: KSV_ERROR_CORRUPT. */
 ksv_status snapshot_filter_failed(index_snapshot *snapshot, size_t segment,
                                   const ksv_error *problem, ksv_error *error);
+
+/* Tells the caller of the library of what lookups can go on with. */
+void snapshot_tell(const index_snapshot *snapshot, const ksv_error *problem);
 
 ksv_status snapshot_table(index_snapshot *snapshot, size_t segment,
                           const segment_table **table, ksv_receipt *receipt,
@@ -120,6 +136,10 @@ static inline datafile *snapshot_opened_data(index_snapshot *snapshot,
     return atomic_load_explicit(&snapshot->files[file].ready_data,
                                 memory_order_acquire);
 }
+
+/* Looks at all data files, with several threads where there are many, so that
+ * asking for each of them finds it done. */
+void snapshot_look_at_all(index_snapshot *snapshot, uint64_t since_ns);
 
 /* What became of a data file. */
 ksv_status snapshot_identity(index_snapshot *snapshot, size_t file,

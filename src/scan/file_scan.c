@@ -17,6 +17,8 @@ typedef struct scan_parts {
     record_reader *reader;
     content_hash *content;
     scan_batch batch;
+    /* The file as a whole, when one piece was all of it; or NULL. */
+    const uint8_t *whole;
 } scan_parts;
 
 /* `*in_content` tells whether an error was met in the content, not in how it is
@@ -26,11 +28,14 @@ static ksv_status give_all(const file_scan *scan, scan_parts *parts,
 {
     *in_content = false;
     record_reader_begin(parts->reader);
+    bool is_first = datafile_stream_kind(parts->stream) == DATAFILE_PLAIN;
     for (bool last = false; !last;) {
         const uint8_t *data;
         size_t size_bytes;
         KSV_TRY(datafile_stream_next(parts->stream, &data, &size_bytes, &last,
                                      error));
+        parts->whole = is_first && last ? data : NULL;
+        is_first = false;
         content_hash_add(parts->content, data, size_bytes);
         record_reader_feed(parts->reader, data, size_bytes, last);
         *in_content = true;
@@ -82,6 +87,17 @@ static ksv_status check_unchanged(const file_scan *scan,
                      "changed while it was read");
 }
 
+static ksv_status take_fingerprint(const scan_parts *parts,
+                                   file_scan_result *result, ksv_error *error)
+{
+    uint64_t size_bytes = result->info.size_bytes;
+    if (parts->whole == NULL || result->content_bytes != size_bytes)
+        return hash_fingerprint(datafile_stream_file(parts->stream), size_bytes,
+                                result->fingerprint, error);
+    hash_fingerprint_of(parts->whole, (size_t)size_bytes, result->fingerprint);
+    return KSV_OK;
+}
+
 static ksv_status scan_stream(const file_scan *scan, scan_parts *parts,
                               file_scan_result *result, ksv_error *error)
 {
@@ -110,9 +126,7 @@ static ksv_status scan_stream(const file_scan *scan, scan_parts *parts,
     result->content_bytes = in_parallel ? result->info.size_bytes
                                         : datafile_stream_content_bytes(stream);
     result->warnings = datafile_stream_warnings(stream);
-    KSV_TRY(hash_fingerprint(datafile_stream_file(stream),
-                             result->info.size_bytes, result->fingerprint,
-                             error));
+    KSV_TRY(take_fingerprint(parts, result, error));
     content_hash_finish(parts->content, result->content_hash,
                         &result->content_chain);
     KSV_TRY(record_reader_layout(parts->reader, &result->layout, error));

@@ -23,15 +23,14 @@ static ksv_status add_hashes(ksv_filter_writer *writer,
 
 ksv_status extent_filter_write(const segment_place *place,
                                const hash_entry *entries, size_t count,
-                               uint64_t distinct, catalog_filter *filter,
-                               ksv_file *file, ksv_error *error)
+                               const ksv_filter_plan *plan,
+                               catalog_filter *filter, ksv_file *file,
+                               ksv_error *error)
 {
     const catalog_parameters *p = place->parameters;
-    ksv_filter_options options = {.hash_bits = p->hash_bits,
-                                  .hasher = p->hasher};
+    ksv_filter_options options = {
+        .hash_bits = p->hash_bits, .hasher = p->hasher, .plan = *plan};
     segment_sidecar_id(p, filter->id, CATALOG_FILTER_ENDING, options.id);
-    KSV_TRY(ksv_filter_make_plan(distinct, p->fpr, p->hash_bits, &options.plan,
-                                 error));
     ksv_filter_writer *writer;
     KSV_TRY(ksv_filter_writer_open(file, &options, place->allocator, &writer,
                                    error));
@@ -39,6 +38,6 @@ ksv_status extent_filter_write(const segment_place *place,
     if (status == KSV_OK)
         status = ksv_filter_writer_finish(writer, &filter->keys, error);
     ksv_filter_writer_close(writer);
-    filter->bytes = options.plan.file_bytes;
+    filter->bytes = plan->file_bytes;
     return status;
 }

@@ -157,7 +157,7 @@ static void test_copy_is_written_the_same(void **unused)
                                    &golden, NULL),
                      KSV_OK);
     assert_int_equal(
-        copy_decode(golden.data, golden.size, NULL, &mark, &read, NULL),
+        copy_decode(golden.data, golden.size, false, NULL, &mark, &read, NULL),
         KSV_OK);
     assert_int_equal(copy_encode(&state, &mark, &now, NULL, NULL), KSV_OK);
     assert_int_equal(now.size, golden.size);

@@ -29,7 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     catalog_mark mark;
     catalog_state state;
-    if (copy_decode(data, size, NULL, &mark, &state, NULL) == KSV_OK)
+    if (copy_decode(data, size, size % 2 == 0, NULL, &mark, &state, NULL) ==
+        KSV_OK)
         catalog_state_release(&state);
     check_body(data, size);
     if (size > 64 + 8)

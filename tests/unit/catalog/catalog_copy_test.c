@@ -32,7 +32,7 @@ static ksv_status decode(const byte_buffer *bytes, ksv_error *error)
     catalog_mark mark;
     catalog_state state;
     ksv_status status =
-        copy_decode(bytes->data, bytes->size, NULL, &mark, &state, error);
+        copy_decode(bytes->data, bytes->size, true, NULL, &mark, &state, error);
     if (status == KSV_OK) {
         assert_memory_equal(&mark, &MARK, sizeof mark);
         assert_int_equal(state.generation, MARK.generation);
@@ -111,23 +111,23 @@ static void test_a_copy_of_something_else(void **unused)
     assert_int_equal(copy_write(fs, dir.path, &state, &MARK, NULL, NULL),
                      KSV_OK);
     assert_int_equal(
-        copy_read_marked(fs, dir.path, &MARK, NULL, &read, NULL, &error),
+        copy_read_marked(fs, dir.path, &MARK, true, NULL, &read, NULL, &error),
         KSV_OK);
     assert_true(sample_equal(&read, &state));
     catalog_state_release(&read);
     const catalog_mark others[] = {
         {8, 0x1234, 0x5678}, {7, 0x1235, 0x5678}, {7, 0x1234, 0x5679}};
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(copy_read_marked(fs, dir.path, &others[i], NULL, &read,
-                                          NULL, &error),
+        assert_int_equal(copy_read_marked(fs, dir.path, &others[i], true, NULL,
+                                          &read, NULL, &error),
                          KSV_ERROR_CORRUPT);
         assert_non_null(strstr(error.path, ".ksc"));
         assert_int_equal(error.remedy, KSV_REMEDY_BUILD);
     }
     temp_dir_write(&dir, "0000000000000008.ksc", b.data, b.size);
-    assert_int_equal(
-        copy_read_marked(fs, dir.path, &others[0], NULL, &read, NULL, &error),
-        KSV_ERROR_CORRUPT);
+    assert_int_equal(copy_read_marked(fs, dir.path, &others[0], false, NULL,
+                                      &read, NULL, &error),
+                     KSV_ERROR_CORRUPT);
     buffer_release(&b);
     catalog_state_release(&state);
     temp_dir_remove(&dir);
