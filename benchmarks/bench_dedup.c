@@ -2,7 +2,8 @@
 /* Streams without duplicates: a day of ids compressed in time, approximately
  * and exactly, then peers on fewer ids.
  *
- * usage: bench_dedup IDS [PEER_IDS [DIRECTORY [KEYSIEVE]]]
+ * usage: bench_dedup approximate|exact IDS [DIRECTORY]
+ *        bench_dedup peers IDS DIRECTORY [KEYSIEVE]
  *
  * IDS ids come in 24 hours of the stream, for 27 hours; one in 20 comes a
  * second time within 6 hours. The full size is 864000000 (10,000 a second). */
@@ -17,8 +18,13 @@
 #include "dedup/dedup_private.h"
 #include "harness.h"
 
+#ifdef HAVE_LIBBLOOM
+#include <bloom.h>
+#endif
+
 #define DAY_MS INT64_C(86400000)
-enum { BATCH = 1024, ID_BYTES = 16, REPEAT_ONE_IN = 20, LOOK_EACH = 1024 };
+#define FIRST_MS 1700000000000 /* of the times in files */
+enum { BATCH = 1024, ID_BYTES = 16, REPEAT_ONE_IN = 20, LOOKS = 500 };
 
 typedef struct id_stream {
     uint64_t ids;   /* in a day */
@@ -91,7 +97,7 @@ static void print(const char *way, const char *what, double value,
                   const char *unit)
 {
     char name[64];
-    snprintf(name, sizeof name, "dedup_%s_%s", way, what);
+    snprintf(name, sizeof name, "dedup.%s.%s", way, what);
     bench_print(name, value, unit);
 }
 
@@ -193,6 +199,7 @@ static void measure(const char *way, const ksv_dedup_options *options,
     ksv_error error;
     bool fresh[BATCH];
     stream_check check = {.passed_twice = 0};
+    uint64_t look_each = total / BATCH / LOOKS + 1;
     two_times making = run_ids(s, total);
     two_times start = times_now();
     *s = (id_stream){.ids = s->ids};
@@ -202,7 +209,7 @@ static void measure(const char *way, const ksv_dedup_options *options,
         bench_check(ksv_dedup_offer_batch(dedup, s->keys, BATCH, fresh, &error),
                     &error);
         check_batch(&check, s, fresh);
-        if (s->count / BATCH % LOOK_EACH == 0)
+        if (s->count / BATCH % look_each == 0)
             look(&check, dedup, s);
     }
     two_times ns = less(less(times_now(), start), making);
@@ -224,19 +231,48 @@ static void measure(const char *way, const ksv_dedup_options *options,
     ksv_dedup_close(dedup);
 }
 
-static void write_file(const char *path, id_stream *s, uint64_t total)
+/* Ids as lines, or with their times before them. */
+static void write_file(const char *path, id_stream *s, uint64_t total,
+                       bool with_times)
 {
     FILE *file = fopen(path, "wb");
     if (file == NULL)
         bench_fail(path);
-    *s = (id_stream){.ids = total};
+    *s = (id_stream){.ids = total / 9 * 8 + 1};
     while (s->count < total) {
         next_batch(s);
-        for (size_t i = 0; i < BATCH; i++)
+        for (size_t i = 0; i < BATCH; i++) {
+            if (with_times)
+                fprintf(file, "%lld,",
+                        FIRST_MS + (long long)s->keys[i].time_ms);
             fprintf(file, "%.*s\n", ID_BYTES, s->bytes + i * ID_BYTES);
+        }
     }
     if (fclose(file) != 0)
         bench_fail(path);
+}
+
+/* Lines that libbloom has not seen, on standard output. */
+static void run_libbloom(const char *path, uint64_t ids)
+{
+#ifdef HAVE_LIBBLOOM
+    struct bloom seen;
+    char line[64];
+    FILE *file = fopen(path, "rb");
+    if (file == NULL || bloom_init(&seen, (int)ids, 0.001) != 0)
+        bench_fail(path);
+    while (fgets(line, sizeof line, file) != NULL) {
+        size_t bytes = strlen(line);
+        if (bloom_add(&seen, line, (int)bytes) == 0)
+            fwrite(line, 1, bytes, stdout);
+    }
+    bloom_free(&seen);
+    fclose(file);
+#else
+    (void)path;
+    (void)ids;
+    bench_fail("libbloom is not installed");
+#endif
 }
 
 static void run_peer(const char *name, const char *command, uint64_t total)
@@ -264,7 +300,7 @@ static void run_peer(const char *name, const char *command, uint64_t total)
 }
 
 static void run_peers(id_stream *s, uint64_t total, const char *directory,
-                      const char *tool)
+                      const char *tool, const char *self)
 {
     static const char sqlite[] =
         "python3 -c \"import sqlite3,sys\n"
@@ -281,30 +317,41 @@ static void run_peers(id_stream *s, uint64_t total, const char *directory,
         const char *name;
         const char *form;
     } peers[] = {
-        {"peer_keysieve_exact", "'%3$s' dedup -q -f lines '%1$s' > /dev/null"},
-        {"peer_keysieve_exact_64M",
+        {"peer.keysieve_exact", "'%3$s' dedup -q -f lines '%1$s' > /dev/null"},
+        {"peer.keysieve_exact_64M",
          "'%3$s' dedup -q -f lines --memory 64M --temp-dir '%2$s' '%1$s' > "
          "/dev/null"},
-        {"peer_keysieve_approximate",
+        {"peer.keysieve_exact_window",
+         "'%3$s' dedup -q -f csv --no-header -k 2 --time-field 1 --window 24h "
+         "--memory 64M --temp-dir '%2$s' '%1$s.csv' > /dev/null"},
+        {"peer.keysieve_approximate",
          "'%3$s' dedup -q -f lines --approximate --expect %4$llu '%1$s' > "
          "/dev/null"},
-        {"peer_awk", "awk '!seen[$0]++' '%1$s' > /dev/null"},
-        {"peer_sort_u", "LC_ALL=C sort -S 1G -T '%2$s' -u '%1$s' > /dev/null"},
-        {"peer_sqlite_unique", sqlite},
+        {"peer.keysieve_approximate_window",
+         "'%3$s' dedup -q -f csv --no-header -k 2 --time-field 1 --window 24h "
+         "--approximate --expect %4$llu '%1$s.csv' > /dev/null"},
+        {"peer.libbloom", "'%5$s' libbloom %4$llu '%1$s' > /dev/null"},
+        {"peer.awk", "awk '!seen[$0]++' '%1$s' > /dev/null"},
+        {"peer.sort_u", "LC_ALL=C sort -S 1G -T '%2$s' -u '%1$s' > /dev/null"},
+        {"peer.sqlite_unique", sqlite},
     };
     char path[1024];
+    char timed[1030];
     char command[8192];
     snprintf(path, sizeof path, "%s/ids.txt", directory);
-    write_file(path, s, total);
-    bench_print("dedup_peer_ids", (double)s->count, "ids");
+    snprintf(timed, sizeof timed, "%s.csv", path);
+    write_file(path, s, total, false);
+    write_file(timed, s, total, true);
+    bench_print("dedup.peer.ids", (double)s->count, "ids");
     for (size_t i = 0; i < sizeof peers / sizeof peers[0]; i++) {
-        if (tool == NULL && strncmp(peers[i].name, "peer_keysieve", 13) == 0)
+        if (tool == NULL && strncmp(peers[i].name, "peer.keysieve", 13) == 0)
             continue;
         snprintf(command, sizeof command, peers[i].form, path, directory, tool,
-                 (unsigned long long)total);
+                 (unsigned long long)total, self);
         run_peer(peers[i].name, command, s->count);
     }
     remove(path);
+    remove(timed);
 }
 
 static void run_stream(const char *way, id_stream *s, const char *directory)
@@ -321,7 +368,7 @@ static void run_stream(const char *way, id_stream *s, const char *directory)
         options.memory_bytes = s->ids * 2000 / 864; /* 2 GB at full size */
         options.spill_directory = directory;
     }
-    bench_print("dedup_ids_a_day", (double)s->ids, "ids");
+    bench_print("dedup.ids_a_day", (double)s->ids, "ids");
     measure(way, &options, s, total);
 }
 
@@ -331,16 +378,20 @@ int main(int argc, char **argv)
     const char *way = argc > 1 ? argv[1] : "";
     bool is_stream =
         strcmp(way, "approximate") == 0 || strcmp(way, "exact") == 0;
+    bool is_libbloom = strcmp(way, "libbloom") == 0;
     s.ids = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
-    if (s.ids == 0 || (!is_stream && strcmp(way, "peers") != 0)) {
+    if (s.ids == 0 ||
+        (!is_stream && !is_libbloom && strcmp(way, "peers") != 0)) {
         fprintf(stderr, "usage: bench_dedup approximate|exact IDS [DIRECTORY]\n"
                         "       bench_dedup peers IDS DIRECTORY [KEYSIEVE]\n");
         return 2;
     }
     const char *directory = argc > 3 ? argv[3] : "/tmp";
-    if (is_stream)
+    if (is_libbloom)
+        run_libbloom(directory, s.ids);
+    else if (is_stream)
         run_stream(way, &s, directory);
     else
-        run_peers(&s, s.ids, directory, argc > 4 ? argv[4] : NULL);
+        run_peers(&s, s.ids, directory, argc > 4 ? argv[4] : NULL, argv[0]);
     return 0;
 }

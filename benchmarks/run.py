@@ -8,20 +8,21 @@ import os
 import subprocess
 import sys
 
-from suite import jobs, machine, micro, peers, pictures, report
+from suite import dedup, jobs, machine, micro, peers, pictures, report
 from suite.context import Context
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 PARTS = {"floors": (micro.floors, 1), "micro": (micro.micro, 1), "build": (jobs.build, 2), "memory": (jobs.memory, 1),
          "keys": (jobs.keys, 6), "get": (jobs.get, 1), "cold": (jobs.cold, 1), "process": (jobs.process, 1),
-         "gzip": (jobs.gzip, 2), "peers": (peers.peers, 10), "growth": (jobs.growth, 4)}
+         "gzip": (jobs.gzip, 2), "peers": (peers.peers, 10), "growth": (jobs.growth, 4), "dedup": (dedup.dedup, 3)}
 
 
 def parse():
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--quick", action="store_true", help="1,000,000 records instead of 10,000,000; changes no README")
     p.add_argument("--large", action="store_true", help="growth up to 100,000,000 keys: 10 GB of data more")
+    p.add_argument("--day", action="store_true", help="dedup of 864,000,000 ids a day, too: half an hour and 35 GB")
     p.add_argument("--records", type=int, metavar="N", help="so many records")
     p.add_argument("--runs", type=int, metavar="N", default=5, help="runs of each command; the median counts (5)")
     p.add_argument("--seed", type=int, default=1, help="of the data (1)")

@@ -94,10 +94,10 @@ class Context:
             answers[n].append(Run(status, elapsed / 1e6, user / 1e6, system / 1e6, peak * 1024, anonymous * 1024, disk))
         return [a[warm_up:] for a in answers]
 
-    def lines(self, command, prefix=""):
+    def lines(self, command, prefix="", seconds=PROGRAM_SECONDS):
         """Runs a program that prints "name value unit" and keeps what it prints."""
         out = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=self.work,
-                             timeout=PROGRAM_SECONDS).stdout
+                             timeout=seconds).stdout
         kept = {}
         for row in out.splitlines():
             m = LINE.match(row)
@@ -106,8 +106,8 @@ class Context:
                 kept[m.group(1)] = float(m.group(2))
         return kept
 
-    def bench(self, name, *arguments, prefix=""):
-        return self.lines([self.program(name), *map(str, arguments)], prefix)
+    def bench(self, name, *arguments, prefix="", seconds=PROGRAM_SECONDS):
+        return self.lines([self.program(name), *map(str, arguments)], prefix, seconds)
 
 
 def median(runs, what="elapsed_s"):

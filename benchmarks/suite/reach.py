@@ -92,6 +92,7 @@ def rows(results, reasons=None):
     cold(r)
     processes(r)
     compressed(r)
+    streams(r)
     return r.rows
 
 
@@ -135,6 +136,26 @@ def processes(r):
     if None not in (peak, filters, tables):
         room = (peak - filters - tables / 1024) / 1e6
     r.add("lookup process: peak less filter and fences", 8, "MB", room, "process", "{:.1f}")
+
+
+def streams(r):
+    """A day of 864,000,000 ids, or as many as were measured: the memory an id is the same."""
+    where = "day.dedup" if r.get("day.dedup.exact.time") is not None else "dedup"
+    repeat = "dedup --day" if where == "day.dedup" else "dedup"
+    ids = r.get(f"{where}.exact.ids") or 0
+    size = f"dedup of {ids / 1.125:,.0f} ids a day, window of 24 h"
+    per_day = 864e6 / (ids / 1.125) if ids else 1
+    for way, speed_ns, memory in (("approximate", 333, 2700), ("exact", 1000, 2000)):
+        name = f"{where}.{way}"
+        r.scaled(f"{size}, {way}: processor time an id", speed_ns, "ns", f"{name}.processor_time", 1, repeat,
+                 format_value="{:.0f}")
+        r.scaled(f"{size}, {way}: peak memory for 864 million", memory, "MB", f"{name}.peak_of_process", per_day / 1e6, repeat,
+                 format_value="{:,.0f}")
+        r.scaled(f"{size}, {way}: ids passed twice", 0, "ids", f"{name}.passed_twice", 1, repeat, format_value="{:.0f}")
+    r.scaled(f"{size}, exact: ids dropped wrongly", 0, "ids", f"{where}.exact.dropped_ids", 1, repeat, format_value="{:.0f}")
+    measured, predicted = (r.get(f"{where}.approximate.dropped_{x}") for x in ("wrongly", "predicted"))
+    off = abs(measured / predicted - 1) * 100 if measured and predicted else None
+    r.add(f"{size}, approximate: rate against prediction", 10, "% off", off, repeat, "{:.1f}")
 
 
 def compressed(r):

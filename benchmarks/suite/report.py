@@ -162,10 +162,38 @@ class Report:
             rows.append((text, *(number(v) for v in values), number(slope(sizes, values), 2)))
         return table(("keys", *(f"{n:,}" for n in sizes), "exponent"), rows)
 
+    def dedup(self):
+        rows = []
+        for where in ("dedup", "day.dedup"):
+            for way in ("approximate", "exact"):
+                name = f"{where}.{way}"
+                if self.get(f"{name}.ids") is None:
+                    continue
+                rows.append((f"{way}, {count(self.get(f'{name}.ids'))} ids in 27 h", self.show(f"{name}.processor_time"),
+                             self.show(f"{name}.time"), self.show(f"{name}.making_ids"), self.show(f"{name}.speed"),
+                             self.show(f"{name}.peak_of_process", 1e-6), self.show(f"{name}.most_disk", 1e-9),
+                             self.show(f"{name}.pages_read"), count(self.get(f"{name}.passed_twice")),
+                             self.show(f"{name}.dropped_wrongly"), self.show(f"{name}.dropped_predicted")))
+        parts = [table(("a window of 24 h, in process", "CPU ns an id", "ns an id", "(making it)", "million/s", "peak MB",
+                        "disk GB", "pages read an id", "passed twice", "dropped wrongly %", "predicted %"), rows)]
+        rows = []
+        for name, text in (("keysieve_exact", "keysieve, exact"), ("keysieve_exact_64M", "keysieve, exact, `--memory 64M`"),
+                           ("keysieve_exact_window", "keysieve, exact, `--memory 64M --window 24h`"),
+                           ("keysieve_approximate", "keysieve, approximate"),
+                           ("keysieve_approximate_window", "keysieve, approximate, `--window 24h`"),
+                           ("libbloom", "libbloom, 0.1 %"), ("awk", "`awk '!seen[$0]++'`"), ("sort_u", "`sort -u`"),
+                           ("sqlite_unique", "SQLite, unique key")):
+            p = f"dedup.peer.{name}"
+            rows.append((text, self.show(f"{p}.processor_time"), self.show(f"{p}.time"), self.show(f"{p}.peak", 1e-6)))
+        parts.append(table((f"{count(self.get('dedup.peer.ids'))} ids as lines, one process", "CPU ns an id", "ns an id",
+                            "peak MB"), rows))
+        return "\n\n".join(parts)
+
     def text(self):
         parts = ["### Reached", self.reached(), "### Floors in the same run", self.floors(), "### Builds", self.jobs(),
                  "### Lookups", self.lookups(), "### Other systems", self.peers(), self.others(),
-                 "### Other keys", self.keys(), "### Growth", self.growth(), "### Ten thousand million keys, on paper",
+                 "### Other keys", self.keys(), "### Streams without duplicates", self.dedup(),
+                 "### Growth", self.growth(), "### Ten thousand million keys, on paper",
                  extrapolation(self)]
         return "\n\n".join([self.machine(), *parts])
 
