@@ -36,6 +36,8 @@ def plain(lines):
     text = re.sub(r"[0-9.]+ (ns|us|ms|s|MB/s|GB/s|kB/s)\b", r"N \1", text)
     text = re.sub(r"\(\d+ maybe, \d+ wrong\), \d+ table pages?", "(filters)", text)
     text = re.sub(r"\(\d+ kB\)", "(N kB)", text)
+    # Of 46,521 keys two have the same truncated hash in one index of 60.
+    text = re.sub(r"(distinct keys +)4652[01]$", r"\g<1>46521", text, flags=re.M)
     text = re.sub(r"\d+ bytes, \d+ files? opened", "reads", text)
     return sorted(text.split("\n"))
 
