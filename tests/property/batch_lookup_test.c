@@ -19,6 +19,7 @@
 #include "support/fault_allocator.h"
 #include "support/fault_file_system.h"
 #include "support/organisations.h"
+#include "support/pace.h"
 
 #define KEYS_MOST 2000
 
@@ -262,14 +263,14 @@ static void run(ksv_format format, uint64_t seed)
 static void test_csv(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 3; seed++)
+    for (uint64_t seed = 1; seed <= PACE_ROUNDS(3); seed++)
         run(KSV_FORMAT_CSV, seed);
 }
 
 static void test_lines(void **state)
 {
     (void)state;
-    for (uint64_t seed = 11; seed <= 12; seed++)
+    for (uint64_t seed = 11; seed <= 10 + PACE_ROUNDS(2); seed++)
         run(KSV_FORMAT_LINES, seed);
 }
 

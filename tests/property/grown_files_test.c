@@ -22,7 +22,7 @@
 #include "support/random.h"
 #include "support/temp_dir.h"
 
-enum { FILES = 2, CONTENT_BYTES = 40000, STEPS = 14 };
+enum { FILES = 2, CONTENT_BYTES = 40000, STEPS = PACE_STEP > 3 ? 7 : 14 };
 
 typedef enum packing { PLAIN, GZIP, BGZF } packing;
 

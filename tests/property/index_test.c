@@ -16,6 +16,7 @@
 #include "support/fault_allocator.h"
 #include "support/index_check.h"
 #include "support/organisations.h"
+#include "support/pace.h"
 
 #define FEW_FILES 8
 
@@ -118,21 +119,21 @@ static void run(uint64_t seed, ksv_format format)
 static void test_csv(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 8; seed++)
+    for (uint64_t seed = 1; seed <= PACE_ROUNDS(8); seed++)
         run(seed, KSV_FORMAT_CSV);
 }
 
 static void test_tsv(void **state)
 {
     (void)state;
-    for (uint64_t seed = 101; seed <= 104; seed++)
+    for (uint64_t seed = 101; seed <= 100 + PACE_ROUNDS(4); seed++)
         run(seed, KSV_FORMAT_TSV);
 }
 
 static void test_lines(void **state)
 {
     (void)state;
-    for (uint64_t seed = 201; seed <= 204; seed++)
+    for (uint64_t seed = 201; seed <= 200 + PACE_ROUNDS(4); seed++)
         run(seed, KSV_FORMAT_LINES);
 }
 

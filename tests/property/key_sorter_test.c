@@ -13,6 +13,7 @@
 
 #include "support/fault_file_system.h"
 #include "support/key_sort_model.h"
+#include "support/pace.h"
 #include "support/temp_dir.h"
 
 static key_sort_case random_case(uint64_t seed)
@@ -33,7 +34,7 @@ static key_sort_case random_case(uint64_t seed)
 static void test_random_cases(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 60; seed++) {
+    for (uint64_t seed = 1; seed <= PACE_ROUNDS(60); seed++) {
         key_sort_case c = random_case(seed);
         print_message("seed %llu: %zu keys of kind %d, %u adders, %u threads\n",
                       (unsigned long long)seed, c.count, (int)c.kind, c.adders,

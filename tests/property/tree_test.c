@@ -11,11 +11,12 @@
 
 #include "btree/tree_writer.h"
 #include "support/index_copy.h"
+#include "support/pace.h"
 #include "support/temp_dir.h"
 #include "support/tree_model.h"
 #include "support/write_faults.h"
 
-#define ROUNDS 12
+#define ROUNDS PACE_ROUNDS(12)
 
 static const uint8_t id[16] = "a tree for tests";
 

@@ -21,4 +21,10 @@
 #define PACE_STEP 1
 #endif
 
+/* How many of so many rounds with random data are made, at least 1. */
+#define PACE_ROUNDS(rounds)               \
+    (PACE_STEP == 1  ? (rounds)           \
+     : PACE_STEP > 3 ? ((rounds) + 3) / 4 \
+                     : ((rounds) + 1) / 2)
+
 #endif
