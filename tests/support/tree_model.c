@@ -134,8 +134,10 @@ size_t tree_model_make_key(model_keys kind, random_source *random, uint8_t *key)
     case MODEL_KEYS_LONG:
         size = random_below(random, MODEL_KEY_BYTES_MOST + 1);
         memset(key, 'l', size);
-        for (int i = 0; i < 3 && size > 0; i++)
-            key[random_below(random, size)] = (uint8_t)random_next(random);
+        for (int i = 0; i < 3 && size > 0; i++) {
+            size_t at = random_below(random, size);
+            key[at] = (uint8_t)random_next(random);
+        }
         return size;
     case MODEL_KEYS_SAME:
         size = random_below(random, 3) * 300;
@@ -153,8 +155,8 @@ void tree_model_add_random(tree_model *m, model_keys kind,
     uint8_t key[MODEL_KEY_BYTES_MOST];
     for (size_t i = 0; i < count; i++) {
         size_t size = tree_model_make_key(kind, random, key);
-        tree_model_add(m, key, size, part,
-                       random_next(random) >> random_below(random, 64));
+        uint64_t offset = random_next(random);
+        tree_model_add(m, key, size, part, offset >> random_below(random, 64));
     }
     tree_model_sort(m);
 }
