@@ -8,6 +8,7 @@ MIB = 1 << 20
 
 BY_BATCH_SAFE = "get, present, batches, safe"
 BY_BATCH_MAPPED = "get, present, batches, mapped"
+DAY = "dedup of 864,000,000 ids a day, window of 24 h"
 BY_STDIN = "`get -l -f -`, 1,000,000 keys, half absent"
 
 
@@ -28,6 +29,8 @@ def reasons_of(results):
         return f"accesses side by side take {at('floor.memory.12_MiB.independent')} ns in 12 MiB"
 
     return {
+        f"{DAY}, exact: processor time an id": "measured while other work had most of both processors and of their "
+                                               f"cache; making an id took {at('day.dedup.exact.making_ids')} ns",
         BY_BATCH_SAFE: f"records lie too far apart to be read together, each takes a call of its own; `pread` of 128 B: "
                        f"{at('floor.pread.of_128_bytes')} ns",
         BY_BATCH_MAPPED: f"filter, table and data, {at('build.csv.data_bytes', 1e-9)} GB, are not in the processor's cache; "
