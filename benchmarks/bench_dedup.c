@@ -278,7 +278,7 @@ static void run_libbloom(const char *path, uint64_t ids)
 static void run_peer(const char *name, const char *command, uint64_t total)
 {
     struct rusage usage;
-    int status;
+    int status = 0;
     double start = bench_now_ns();
     pid_t child = fork();
     if (child == 0) {
