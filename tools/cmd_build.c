@@ -18,7 +18,7 @@ static const cli_option OPTIONS[] = {
     CLI_OPTION_INDEX,
     FORMAT_ARGUMENTS_OPTIONS,
     {BUILD_FPR, "fpr", "P", "false positives of the filter (default 0.005)"},
-    {BUILD_ORGANISATION, "organisation", "ORG", "hash (default) sorted"},
+    {BUILD_ORGANISATION, "organisation", "ORG", "hash (default) sorted btree"},
     {BUILD_HASH, "hash", "HASH", "xxh3 (default); siphash for hostile keys"},
     {BUILD_WATCH_PATTERN, "watch-pattern", "GLOB",
      "index what matches, now and in each update"},

@@ -194,7 +194,7 @@ static int refuse(const command_line *cli, const char *option)
 {
     message_hint("Build one: keysieve build --organisation sorted -i "
                  "OTHER_DIR -k KEY FILE...",
-                 "%s needs an index with the organisation sorted, "
+                 "%s needs an index with the organisation sorted or btree, "
                  "and that of %s is hash",
                  option, cli->index_directory);
     return 2;

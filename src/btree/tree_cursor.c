@@ -256,6 +256,12 @@ ksv_status tree_cursor_find(tree_cursor *cursor, tree_key key,
     return KSV_OK;
 }
 
+void tree_cursor_forget(tree_cursor *cursor)
+{
+    cursor->located.view = NULL;
+    cursor->entries.block = NULL;
+}
+
 tree_cost tree_cursor_cost(const tree_cursor *cursor)
 {
     return (tree_cost){cursor->located.blocks_read,

@@ -43,6 +43,10 @@ typedef bool (*tree_place_fn)(void *ctx, tree_place place);
 ksv_status tree_cursor_find(tree_cursor *cursor, tree_key key,
                             tree_place_fn visit, void *ctx, ksv_error *error);
 
+/* Lets go of the block that it keeps, so that it is read anew when it is needed
+ * again. The cursor is at none. */
+void tree_cursor_forget(tree_cursor *cursor);
+
 /* What all of this has cost since the cursor was opened. */
 tree_cost tree_cursor_cost(const tree_cursor *cursor);
 

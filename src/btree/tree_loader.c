@@ -196,13 +196,15 @@ static ksv_status write_rest(tree_loader *l, ksv_error *error)
     return lmdb_store_sync(&l->store.lmdb, error);
 }
 
-static ksv_status read_info(const tree_loader *l, tree_info *info,
-                            ksv_error *error)
+static ksv_status read_info(const tree_loader *l, const char *path,
+                            tree_info *info, ksv_error *error)
 {
     uint64_t bytes = 0;
     tree_view *view = NULL;
-    tree_source source = {.path = l->path, .allocator = &l->allocator};
-    KSV_TRY(l->fs->open_read(l->fs->ctx, l->path, &source.file, error));
+    tree_source source = {.path = path, .allocator = &l->allocator};
+    if (info == NULL)
+        return KSV_OK;
+    KSV_TRY(l->fs->open_read(l->fs->ctx, path, &source.file, error));
     ksv_status status = tree_view_open(&source, &view, &bytes, error);
     if (status == KSV_OK)
         tree_view_get_info(view, info);
@@ -219,19 +221,33 @@ static ksv_status publish(tree_loader *l, ksv_error *error)
     return l->fs->sync_directory(l->fs->ctx, l->directory, error);
 }
 
+/* Ends the writing; all calls fail from then on. */
+static ksv_status end(tree_loader *l, ksv_error *error)
+{
+    KSV_TRY(check_status(l, error));
+    ksv_status status = write_rest(l, error);
+    tree_store_close(&l->store);
+    l->is_open = false;
+    l->status = status == KSV_OK ? KSV_ERROR_ARGUMENT : status;
+    return status;
+}
+
 ksv_status tree_loader_finish(tree_loader *loader, tree_info *info,
                               ksv_error *error)
 {
-    KSV_TRY(check_status(loader, error));
-    ksv_status status = write_rest(loader, error);
-    tree_store_close(&loader->store);
-    loader->is_open = false;
-    if (status == KSV_OK)
-        status = publish(loader, error);
-    if (status == KSV_OK && info != NULL)
-        status = read_info(loader, info, error);
-    loader->status = status == KSV_OK ? KSV_ERROR_ARGUMENT : status;
-    return status;
+    KSV_TRY(end(loader, error));
+    KSV_TRY(publish(loader, error));
+    return read_info(loader, loader->path, info, error);
+}
+
+ksv_status tree_loader_finish_unnamed(tree_loader *loader, tree_info *info,
+                                      ksv_error *error)
+{
+    KSV_TRY(end(loader, error));
+    KSV_TRY(read_info(loader, loader->scratch_path, info, error));
+    memory_free_string(&loader->allocator, loader->scratch_path);
+    loader->scratch_path = NULL;
+    return KSV_OK;
 }
 
 void tree_loader_close(tree_loader *loader)

@@ -34,6 +34,11 @@ ksv_status tree_loader_add(tree_loader *loader, tree_key key, tree_place place,
 ksv_status tree_loader_finish(tree_loader *loader, tree_info *info,
                               ksv_error *error);
 
+/* The same, but the file keeps ".tmp" behind its name and is the caller's from
+ * then on. */
+ksv_status tree_loader_finish_unnamed(tree_loader *loader, tree_info *info,
+                                      ksv_error *error);
+
 /* Frees the loader (NULL is allowed); an unfinished file is removed. */
 void tree_loader_close(tree_loader *loader);
 

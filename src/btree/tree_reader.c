@@ -27,6 +27,20 @@ static ksv_status open_view(tree_reader *reader, tree_view **out,
     return status;
 }
 
+static ksv_status open_file(tree_reader *reader,
+                            const tree_reader_options *options,
+                            ksv_error *error)
+{
+    reader->file = options->file;
+    reader->owns_file = options->file == NULL;
+    if (!reader->owns_file)
+        return KSV_OK;
+    KSV_TRY(options->fs->open_read(options->fs->ctx, options->path,
+                                   &reader->file, error));
+    file_expect_random(reader->file);
+    return KSV_OK;
+}
+
 static ksv_status open_all(tree_reader *reader,
                            const tree_reader_options *options, ksv_error *error)
 {
@@ -35,9 +49,7 @@ static ksv_status open_all(tree_reader *reader,
                                       strlen(options->path));
     if (reader->path == NULL)
         return error_set_memory(error);
-    KSV_TRY(options->fs->open_read(options->fs->ctx, options->path,
-                                   &reader->file, error));
-    file_expect_random(reader->file);
+    KSV_TRY(open_file(reader, options, error));
     reader->source = (tree_source){.file = reader->file,
                                    .path = reader->path,
                                    .allocator = &reader->allocator,
@@ -79,7 +91,8 @@ void tree_reader_close(tree_reader *reader)
         return;
     ksv_allocator a = reader->allocator;
     tree_view_close(reader->current);
-    file_close_quietly(reader->file);
+    if (reader->owns_file)
+        file_close_quietly(reader->file);
     memory_free_string(&a, reader->path);
     mutex_release(&reader->lock);
     memory_free(&a, reader, sizeof *reader);

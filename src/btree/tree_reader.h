@@ -12,6 +12,7 @@ typedef struct tree_reader_options {
     const ksv_file_system *fs;      /* borrowed until the reader is closed */
     const ksv_allocator *allocator; /* NULL: the C library's */
     const char *path;
+    ksv_file *file; /* that is read, borrowed; NULL: `path` is opened */
     uint8_t id[16]; /* of the tree that is meant */
     /* The transaction after which it held all that the state of the catalog
      * names (tree_writer_commit()). An older one is KSV_ERROR_CORRUPT. */

@@ -15,6 +15,7 @@ struct tree_reader {
     uint64_t generation;
     char *path;
     ksv_file *file;
+    bool owns_file;
     mutex lock;         /* guards what follows, and counts of users */
     tree_view *current; /* counts as one user */
 };

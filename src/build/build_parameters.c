@@ -22,7 +22,7 @@ static ksv_status check_options(const ksv_build_options *options,
         organisation_find(options->organisation) == NULL)
         return error_set(
             error, KSV_ERROR_UNSUPPORTED, NULL,
-            "this version has the organisations hash and sorted only");
+            "this version has the organisations hash, sorted and btree only");
     return KSV_OK;
 }
 

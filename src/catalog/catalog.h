@@ -172,6 +172,7 @@ const catalog_file *catalog_find_file_near(const catalog_state *state,
 #define CATALOG_FILTER_ENDING ".ksf"
 #define CATALOG_TABLE_ENDING ".kst"  /* of the organisation hash */
 #define CATALOG_SORTED_ENDING ".kss" /* of the organisation sorted */
+#define CATALOG_TREE_ENDING ".ksb"   /* of the organisation btree */
 #define CATALOG_POINTS_ENDING ".ksz"
 #define CATALOG_NAME_BYTES 32
 

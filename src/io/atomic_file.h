@@ -19,7 +19,14 @@ ksv_status atomic_file_create(const ksv_file_system *fs, const char *directory,
                               const char *name, const ksv_allocator *allocator,
                               atomic_file **out, ksv_error *error);
 
-/* The file to append to; owned by `file`. */
+/* Takes over `directory`/`name`.tmp, which somebody else writes by other means
+ * and syncs before it is published: there is nothing to append to. Nothing has
+ * to be there yet. */
+ksv_status atomic_file_adopt(const ksv_file_system *fs, const char *directory,
+                             const char *name, const ksv_allocator *allocator,
+                             atomic_file **out, ksv_error *error);
+
+/* The file to append to; owned by `file`. NULL: it was adopted. */
 ksv_file *atomic_file_handle(atomic_file *file);
 
 /* Syncs, closes and renames to the final name; frees `file` in every case. The

@@ -49,7 +49,7 @@ static ksv_status require_keys(const index_snapshot *s, ksv_error *error)
         return KSV_OK;
     return error_set(error, KSV_ERROR_UNSUPPORTED, s->directory,
                      "prefixes and ranges need an index with the organisation "
-                     "sorted, and this one is %s",
+                     "sorted or btree, and this one is %s",
                      organisation_of(&s->place)->name);
 }
 

@@ -6,8 +6,8 @@
 #include "io/file.h"
 #include "table/table_reader.h"
 
-static const organisation *const all[] = {&organisation_hash,
-                                          &organisation_sorted};
+static const organisation *const all[] = {
+    &organisation_hash, &organisation_sorted, &organisation_btree};
 
 const organisation *organisation_find(ksv_organisation kind)
 {

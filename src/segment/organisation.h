@@ -38,7 +38,7 @@ typedef struct table_cost {
 } table_cost;
 
 /* A walk over all entries in the order of the organisation, which checks
- * everything that the table holds. An implementation puts this first in a
+ * everything that they depend on. An implementation puts this first in a
  * structure of its own. One thread at a time. */
 typedef struct table_walk table_walk;
 struct table_walk {
@@ -95,6 +95,9 @@ struct organisation {
     /* `pages`: how many may be in memory. */
     ksv_status (*walk)(const segment_table *table, size_t pages,
                        table_walk **out, ksv_error *error);
+    /* Checks what a walk over all entries does not see; NULL: it sees
+     * everything. */
+    ksv_status (*check)(const segment_table *table, ksv_error *error);
     /* NULL unless `keeps_keys`. */
     ksv_status (*open_cursor)(const segment_table *table, table_cursor **out,
                               ksv_error *error);
@@ -123,5 +126,6 @@ ksv_status organisation_require(const catalog_parameters *parameters,
 
 extern const organisation organisation_hash;
 extern const organisation organisation_sorted;
+extern const organisation organisation_btree;
 
 #endif

@@ -98,16 +98,27 @@ static ksv_status check_entries(checker *c, ksv_error *error)
     return KSV_OK;
 }
 
+static ksv_status check_open_table(checker *c, const segment_table *table,
+                                   ksv_error *error)
+{
+    const organisation *o = table->organisation;
+    if (o->check != NULL) {
+        ksv_status status = o->check(table, error);
+        if (status != KSV_OK)
+            segment_table_error(c->place, c->segment->id, error);
+        KSV_TRY(status);
+    }
+    KSV_TRY(o->walk(table, CHECK_PAGES, &c->walk, error));
+    ksv_status status = check_entries(c, error);
+    c->walk->close(c->walk);
+    return status;
+}
+
 static ksv_status check_table(checker *c, ksv_error *error)
 {
     segment_table table;
     KSV_TRY(segment_open_table(c->place, c->segment, &table, error));
-    ksv_status status =
-        table.organisation->walk(&table, CHECK_PAGES, &c->walk, error);
-    if (status == KSV_OK) {
-        status = check_entries(c, error);
-        c->walk->close(c->walk);
-    }
+    ksv_status status = check_open_table(c, &table, error);
     segment_close_table(&table);
     return status;
 }

@@ -20,6 +20,7 @@
 typedef struct sorted_collector {
     segment_collector base;
     segment_place place;
+    keyed_table_fn write_table;
     key_sorter *keys;
     entry_sorter *hashes;
     thread_pool *pool; /* or NULL */
@@ -101,8 +102,8 @@ static ksv_status write(segment_collector *c, uint64_t payload_limit,
     sorted_collector *s = (sorted_collector *)c;
     segment->payload_bits = segment_payload_bits(payload_limit);
     const sorted_source source = {next_key, s->keys, s->pool, s->threads};
-    KSV_TRY(sorted_segment_write(&s->place, &source, segment, files,
-                                 distinct_keys, error));
+    KSV_TRY(s->write_table(&s->place, &source, segment, files, distinct_keys,
+                           error));
     key_sorter_close(s->keys);
     s->keys = NULL;
     return segment_write_filter_of(&s->place, s->hashes, *distinct_keys,
@@ -184,8 +185,9 @@ static ksv_status open_sorters(sorted_collector *s,
 static const collector_ops ops = {add,   add_kept, count, finish,
                                   write, keep,     close};
 
-ksv_status sorted_collector_open(const collector_options *options,
-                                 segment_collector **out, ksv_error *error)
+ksv_status sorted_collector_open_for(const collector_options *options,
+                                     keyed_table_fn write_table,
+                                     segment_collector **out, ksv_error *error)
 {
     *out = NULL;
     sorted_collector *s = memory_zalloc(options->place->allocator, sizeof *s);
@@ -193,6 +195,7 @@ ksv_status sorted_collector_open(const collector_options *options,
         return error_set_memory(error);
     s->base.ops = &ops;
     s->place = *options->place;
+    s->write_table = write_table;
     ksv_status status = open_sorters(s, options, error);
     if (status != KSV_OK) {
         close(&s->base);
@@ -200,4 +203,10 @@ ksv_status sorted_collector_open(const collector_options *options,
     }
     *out = &s->base;
     return KSV_OK;
+}
+
+ksv_status sorted_collector_open(const collector_options *options,
+                                 segment_collector **out, ksv_error *error)
+{
+    return sorted_collector_open_for(options, sorted_segment_write, out, error);
 }

@@ -9,4 +9,9 @@
 ksv_status sorted_collector_open(const collector_options *options,
                                  segment_collector **out, ksv_error *error);
 
+/* For tables that `write_table` writes. */
+ksv_status sorted_collector_open_for(const collector_options *options,
+                                     keyed_table_fn write_table,
+                                     segment_collector **out, ksv_error *error);
+
 #endif

@@ -22,6 +22,13 @@ typedef struct sorted_source {
 /* Writes the table of what `source` gives in order. `segment` has its id and
  * payload bits; its sizes and counts are filled in, the file becomes a member
  * of `*files`. */
+typedef ksv_status (*keyed_table_fn)(const segment_place *place,
+                                     const sorted_source *source,
+                                     catalog_segment *segment,
+                                     segment_files *files,
+                                     uint64_t *distinct_keys, ksv_error *error);
+
+/* A keyed_table_fn: a sorted table. */
 ksv_status sorted_segment_write(const segment_place *place,
                                 const sorted_source *source,
                                 catalog_segment *segment, segment_files *files,

@@ -4,7 +4,7 @@
 # of an index: real-world trouble as small inputs with the right answers.
 set -eu
 timeout=60
-organisations="hash sorted"
+organisations="hash sorted btree"
 case ${KSV_SANITIZE:-} in
 "") ;;
 *thread*)

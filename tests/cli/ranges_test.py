@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cli_support import call, check, expect, expect_usage, finish, write
 
-ORGANISATIONS = sys.argv[1:] or ["sorted"]
+ORGANISATIONS = sys.argv[1:] or ["sorted", "btree"]
 
 FIRST = [(b"b", b"1"), (b"a", b"2"), (b"ab", b"3"), (b"b", b"4"), (b"c..d", b"5"), (b"\xff\xfe", b"6"), (b"zz", b"7")]
 SECOND = [(b"aa", b"8"), (b"b", b"9"), (b"abc", b"10"), (b"c\\e", b"11"), (b"~", b"12")]

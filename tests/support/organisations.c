@@ -9,7 +9,8 @@ static const struct {
     ksv_organisation kind;
     const char *name;
 } all[] = {{KSV_ORGANISATION_HASH, "hash"},
-           {KSV_ORGANISATION_SORTED, "sorted"}};
+           {KSV_ORGANISATION_SORTED, "sorted"},
+           {KSV_ORGANISATION_BTREE, "btree"}};
 
 ksv_organisation organisation_tried = KSV_ORGANISATION_HASH;
 static size_t next;

@@ -220,6 +220,38 @@ static void test_a_killed_process_leaves_old_or_new(void **state)
         check_kill_points(i & 1, i & 2);
 }
 
+static void test_a_file_that_others_write(void **state)
+{
+    (void)state;
+    ksv_file_system fs;
+    assert_int_equal(memory_file_system_open(NULL, &fs, NULL), KSV_OK);
+    for (int is_published = 0; is_published < 2; is_published++) {
+        atomic_file *file;
+        ksv_file *other;
+        assert_int_equal(atomic_file_adopt(&fs, "", "a", NULL, &file, NULL),
+                         KSV_OK);
+        assert_null(atomic_file_handle(file));
+        assert_int_equal(
+            fs.create(fs.ctx, "a" ATOMIC_FILE_TEMPORARY, &other, NULL), KSV_OK);
+        assert_int_equal(
+            other->ops->append(other, CONTENT, sizeof CONTENT, NULL), KSV_OK);
+        assert_int_equal(other->ops->close(other, NULL), KSV_OK);
+        if (is_published)
+            assert_int_equal(atomic_file_publish(file, NULL), KSV_OK);
+        else
+            atomic_file_abandon(file);
+        assert_int_equal(look(&fs, "a"), is_published ? WHOLE : NOTHING);
+        assert_int_equal(look(&fs, "a" ATOMIC_FILE_TEMPORARY), NOTHING);
+    }
+    /* What was never written cannot be published. */
+    atomic_file *file;
+    assert_int_equal(atomic_file_adopt(&fs, "", "b", NULL, &file, NULL),
+                     KSV_OK);
+    assert_int_equal(atomic_file_publish(file, NULL), KSV_ERROR_IO);
+    assert_int_equal(look(&fs, "b"), NOTHING);
+    memory_file_system_close(&fs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +259,7 @@ int main(void)
         cmocka_unit_test(test_nothing_is_seen_before_it_is_whole),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_a_killed_process_leaves_old_or_new),
+        cmocka_unit_test(test_a_file_that_others_write),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
