@@ -19,6 +19,7 @@ struct tree_cursor {
     tree_entries entries; /* at an entry when its block is not NULL */
     byte_buffer target_key;
     tree_place target_place; /* where it is going */
+    const tree_bound *limit; /* what is behind is not wanted; or NULL */
     uint64_t bytes_read;     /* by what is done beside `located` */
 };
 
@@ -76,6 +77,14 @@ static ksv_status target_behind(tree_cursor *c, ksv_error *error)
                          b->high_rest.size_bytes, error);
 }
 
+/* Whether nothing is wanted of the blocks behind this one. */
+static bool is_last_block(const tree_cursor *c)
+{
+    const tree_block *b = &c->located.block;
+    return !b->has_high ||
+           (c->limit != NULL && tree_block_compare_high(b, c->limit) > 0);
+}
+
 /* Goes to the first entry that is not before the target. */
 static ksv_status go_forward(tree_cursor *c, bool *found, ksv_error *error)
 {
@@ -84,7 +93,7 @@ static ksv_status go_forward(tree_cursor *c, bool *found, ksv_error *error)
         KSV_TRY(tree_locate(&c->located, c->view, &bound, error));
         KSV_TRY(tree_entries_seek(&c->entries, &c->located.block, &bound, found,
                                   error));
-        if (*found || !c->located.block.has_high)
+        if (*found || is_last_block(c))
             return KSV_OK;
         KSV_TRY(target_behind(c, error));
     }
@@ -209,7 +218,7 @@ ksv_status tree_cursor_next(tree_cursor *cursor, bool *found, ksv_error *error)
     ksv_status status = tree_entries_next(&cursor->entries, found, error);
     error_add_path(status != KSV_OK ? error : NULL, cursor->reader->path);
     KSV_TRY(status);
-    if (*found || !cursor->located.block.has_high)
+    if (*found || is_last_block(cursor))
         return KSV_OK;
     KSV_TRY(target_behind(cursor, error));
     return run(cursor, go_forward, found, error);
@@ -244,7 +253,7 @@ static bool is_at_key(const tree_cursor *cursor, tree_key key)
     return tree_key_compare(tree_cursor_key(cursor), key) == 0;
 }
 
-ksv_status tree_cursor_find(tree_cursor *cursor, tree_key key,
+static ksv_status visit_all(tree_cursor *cursor, tree_key key,
                             tree_place_fn visit, void *ctx, ksv_error *error)
 {
     bool found;
@@ -252,8 +261,18 @@ ksv_status tree_cursor_find(tree_cursor *cursor, tree_key key,
     while (found && is_at_key(cursor, key) &&
            visit(ctx, tree_cursor_place(cursor)))
         KSV_TRY(tree_cursor_next(cursor, &found, error));
-    cursor->entries.block = NULL;
     return KSV_OK;
+}
+
+ksv_status tree_cursor_find(tree_cursor *cursor, tree_key key,
+                            tree_place_fn visit, void *ctx, ksv_error *error)
+{
+    const tree_bound behind = {key, {UINT64_MAX, UINT64_MAX}};
+    cursor->limit = &behind;
+    ksv_status status = visit_all(cursor, key, visit, ctx, error);
+    cursor->limit = NULL;
+    cursor->entries.block = NULL;
+    return status;
 }
 
 void tree_cursor_forget(tree_cursor *cursor)

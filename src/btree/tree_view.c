@@ -68,19 +68,20 @@ static _Atomic(uint8_t *) *find_slot(tree_view *view, uint64_t number,
 }
 
 /* Another thread may have put a page there meanwhile: then this one is not
- * kept. Neither is it when memory is out. */
-static void keep_page(tree_view *view, _Atomic(uint8_t *) *slot,
-                      lmdb_page *page)
+ * kept. */
+static ksv_status keep_page(tree_view *view, _Atomic(uint8_t *) *slot,
+                            lmdb_page *page, ksv_error *error)
 {
     uint8_t *copy = memory_alloc(view->source.allocator, view->page_bytes);
     uint8_t *nothing = NULL;
     if (copy == NULL)
-        return;
+        return error_set_memory(error);
     memcpy(copy, page->bytes, view->page_bytes);
     if (atomic_compare_exchange_strong(slot, &nothing, copy))
         page->bytes = copy;
     else
         memory_free(view->source.allocator, copy, view->page_bytes);
+    return KSV_OK;
 }
 
 ksv_status tree_view_page(tree_view *view, uint64_t number, bool is_leaf,
@@ -102,9 +103,7 @@ ksv_status tree_view_page(tree_view *view, uint64_t number, bool is_leaf,
                            is_leaf ? 1 : 2, out);
     if (wrong != NULL)
         return tree_view_damage(view, number, wrong, error);
-    if (slot != NULL)
-        keep_page(view, slot, out);
-    return KSV_OK;
+    return slot != NULL ? keep_page(view, slot, out, error) : KSV_OK;
 }
 
 /* Where the value begins and how many pages it has. */

@@ -157,8 +157,10 @@ static void check_receipt_sums(const fixture *f, const ksv_receipt *sum,
         const ksv_receipt *r = &receipts[i];
         assert_int_equal(r->keys, 1);
         assert_true(r->filter_positives <= r->filter_probes);
-        /* A page for each filter that said "maybe", and no other. */
-        assert_true(r->table_pages_read <= r->filter_positives);
+        /* A page for each filter that said "maybe", and no other, but where
+         * the places of a key go on in the next block of a tree. */
+        uint64_t most = organisation_tried == KSV_ORGANISATION_BTREE ? 3 : 1;
+        assert_true(r->table_pages_read <= most * r->filter_positives);
         if (r->found == 0 && r->false_positives == 0)
             assert_int_equal(r->table_pages_read + r->data_reads, 0);
         total.found += r->found;
