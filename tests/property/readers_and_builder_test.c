@@ -156,7 +156,7 @@ static const char *read_until_over(fixture *f, unsigned seed)
             wrong = ask(anew, (i + 1) % now, 0);
         ksv_index_close(anew);
         atomic_fetch_add(&f->shared->calls, 1);
-        usleep(3000);
+        usleep(20000);
     }
     ksv_index_close(kept);
     return wrong;
