@@ -143,6 +143,12 @@ static size_t clean_build(crash_case *c, bool old_index)
     return index_copy_entries(c->directory);
 }
 
+/* LMDB writes trees by itself, so that fewer are seen. */
+static uint64_t least_operations(void)
+{
+    return organisation_tried == KSV_ORGANISATION_BTREE ? 12 : 20;
+}
+
 static void kill_everywhere(bool old_index)
 {
     crash_case c;
@@ -159,7 +165,7 @@ static void kill_everywhere(bool old_index)
         assert_int_equal(code, FAULT_EXIT_CODE);
         check_recovery(&c, old_index, at, clean_files);
     }
-    assert_true(at > 20);
+    assert_true(at > least_operations());
     fault_file_system_close(&c.faults);
     data_set_remove(&c.set);
 }
@@ -188,7 +194,7 @@ static void fail_everywhere(bool old_index, int os_errno, bool partial)
             fail_msg("operation %llu: %s", (unsigned long long)at, error.text);
         check_recovery(&c, old_index, at, clean_files);
     }
-    assert_true(at > 20);
+    assert_true(at > least_operations());
     fault_file_system_close(&c.faults);
     data_set_remove(&c.set);
 }

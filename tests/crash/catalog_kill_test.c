@@ -42,12 +42,25 @@ typedef struct scenario {
 
 enum { EXIT_DONE = 0, EXIT_OPEN_FAILED = 3, EXIT_COMMIT_FAILED = 4 };
 
-static void write_sidecars(const char *index, const catalog_segment *segment)
+static const char *table_ending(const catalog_state *state)
+{
+    switch (state->parameters.organisation) {
+    case KSV_ORGANISATION_SORTED:
+        return CATALOG_SORTED_ENDING;
+    case KSV_ORGANISATION_BTREE:
+        return CATALOG_TREE_ENDING;
+    default:
+        return CATALOG_TABLE_ENDING;
+    }
+}
+
+static void write_sidecars(const char *index, const catalog_state *state,
+                           const catalog_segment *segment)
 {
     char name[CATALOG_NAME_BYTES];
     catalog_sidecar_name(segment->filter.id, CATALOG_FILTER_ENDING, name);
     index_copy_write(index, name, "filter", 6);
-    catalog_sidecar_name(segment->id, CATALOG_TABLE_ENDING, name);
+    catalog_sidecar_name(segment->id, table_ending(state), name);
     index_copy_write(index, name, "table", 5);
 }
 
@@ -65,7 +78,7 @@ static int build(const char *index, const catalog_state *to_commit)
     catalog_state_release(&found);
     sample_copy(to_commit, &state);
     for (size_t i = 0; i < state.segment_count; i++)
-        write_sidecars(index, &state.segments[i]);
+        write_sidecars(index, &state, &state.segments[i]);
     int result = catalog_commit(c, &state, NULL) == KSV_OK ? EXIT_DONE
                                                            : EXIT_COMMIT_FAILED;
     if (result == EXIT_DONE) {
