@@ -123,7 +123,7 @@ static ksv_status search_segment(const segment_place *place,
     segment_table table;
     KSV_TRY(segment_open_table(place, segment, &table, error));
     search->segment = segment;
-    table_cost cost = {0, 0};
+    table_cost cost = {.pages = 0};
     ksv_status status = table.organisation->find(&table, key, look_at_payload,
                                                  search, &cost, error);
     if (status != KSV_OK)
