@@ -13,6 +13,7 @@ typedef struct sparse_walk {
     sparse_span span;
     size_t at; /* the next record of the span */
     /* The entry that the iterator gave last. */
+    bool is_begun;
     bool has_entry;
     byte_buffer key;
     uint64_t payload;
@@ -35,6 +36,14 @@ static ksv_status pull(sparse_walk *w, ksv_error *error)
         return KSV_OK;
     w->has_entry = true;
     return copy_key(&w->key, key, error);
+}
+
+static ksv_status begin(sparse_walk *w, ksv_error *error)
+{
+    if (w->is_begun)
+        return KSV_OK;
+    w->is_begun = true;
+    return pull(w, error);
 }
 
 static void give(const sparse_walk *w, sorted_key key, uint64_t payload,
@@ -81,6 +90,7 @@ static ksv_status next_record(table_walk *walk, table_entry *entry, bool *end,
 {
     sparse_walk *w = (sparse_walk *)walk;
     *end = false;
+    KSV_TRY(begin(w, error));
     if (w->at == w->span.count)
         KSV_TRY(load_next(w, end, error));
     if (*end)
@@ -94,6 +104,7 @@ static ksv_status next_entry(table_walk *walk, table_entry *entry, bool *end,
                              ksv_error *error)
 {
     sparse_walk *w = (sparse_walk *)walk;
+    KSV_TRY(begin(w, error));
     *end = !w->has_entry;
     if (*end)
         return KSV_OK;
@@ -132,8 +143,6 @@ ksv_status sparse_walk_open(sorted_reader *reader, const sparse_place *place,
     buffer_init(&w->last, place->allocator);
     ksv_status status =
         sorted_iterator_open(reader, buffer_bytes, &w->iterator, error);
-    if (status == KSV_OK)
-        status = pull(w, error);
     if (status != KSV_OK) {
         close(&w->base);
         return status;

@@ -93,7 +93,7 @@ static uint64_t choose_key(data_set *set, size_t number, random_source *random)
     uint64_t *last = &set->last_keys[number];
     bool is_last = *last + 1 == set->key_space;
     /* Of some keys there are more than a span holds. */
-    bool comes_often = *last % 1000 == 7 && random_below(random, 1500) != 0;
+    bool comes_often = *last % 3000 == 7 && random_below(random, 900) != 0;
     if (!is_last && !comes_often && random_below(random, 3) != 0)
         ++*last;
     return *last;
