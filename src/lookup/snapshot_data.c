@@ -22,6 +22,7 @@ static ksv_status open(const table_data *data, const catalog_part *part,
     ksv_status status =
         snapshot_data(s, (size_t)(file - s->state.files), clock_monotonic_ns(),
                       &out->file, &receipt, error);
+    out->path = s->files[file - s->state.files].path;
     out->was_opened = receipt.files_opened > 0;
     return status;
 }

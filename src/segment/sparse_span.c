@@ -110,15 +110,17 @@ static ksv_status read_bytes(sparse_span *span, const data_source *source,
         buffer_init(&span->data, span->place->allocator);
     }
     KSV_TRY(buffer_reserve(&span->data, size, error));
+    ksv_error unwanted;
+    ksv_error *told = error != NULL ? error : &unwanted;
     ksv_status status = datafile_read_at(
         source->file, span->place->part.first_offset + span->first,
-        span->data.data, size, &span->data.size, &cost, error);
+        span->data.data, size, &span->data.size, &cost, told);
     span->reads += cost.reads;
     span->bytes_read += cost.bytes_read;
     *is_short = span->data.size < size;
-    if (status != KSV_OK)
-        segment_data_error(source->facts, error);
-    return status;
+    return status == KSV_OK
+               ? KSV_OK
+               : segment_data_error(source->facts, source->path, told);
 }
 
 static ksv_status read_records(sparse_span *span, const data_source *source,

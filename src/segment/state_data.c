@@ -16,24 +16,25 @@ static ksv_status open(const table_data *data, const catalog_part *part,
                                  .directory = d->directory,
                                  .allocator = d->allocator,
                                  .parameters = &d->state->parameters};
-    char *path;
     *out = (data_source){.facts = file, .was_opened = true};
     if (file == NULL)
         return error_set(error, KSV_ERROR_CORRUPT, d->directory,
                          "a segment names a data file that does not exist");
-    KSV_TRY(file_identity_path(d->fs, d->directory, file, d->allocator, &path,
-                               error));
+    KSV_TRY(file_identity_path(d->fs, d->directory, file, d->allocator,
+                               &out->path, error));
     ksv_status status =
-        segment_open_data(&place, file, path, &out->file, error);
-    memory_free_string(d->allocator, path);
+        segment_open_data(&place, file, out->path, &out->file, error);
+    if (status != KSV_OK)
+        memory_free_string(d->allocator, out->path);
     return status;
 }
 
 static void close(const table_data *data, data_source *source)
 {
-    (void)data;
+    const state_data *d = (const state_data *)data;
     datafile_close(source->file);
-    source->file = NULL;
+    memory_free_string(d->allocator, source->path);
+    *source = (data_source){.file = NULL};
 }
 
 void state_data_init(state_data *data, const segment_place *place,

@@ -13,6 +13,7 @@
 typedef struct data_source {
     datafile *file;
     const catalog_file *facts;
+    char *path;      /* where it lies; the table_data's */
     bool was_opened; /* just now */
 } data_source;
 
