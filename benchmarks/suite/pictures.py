@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 
-from . import peers
+from . import organisation_tables, peers
 
 HEAD = """set terminal svg size 720,{height} font 'sans-serif,13' background rgb 'white'
 set output '{path}'
@@ -47,24 +47,43 @@ def by_system(get, ours, theirs):
                    if name not in ("libbloom", "RocksDB-unsorted")]
 
 
+def lines_by_keys(path, title, sizes, lines, unit=None):
+    """Lines, (name, values by size), over the numbers of keys, both by powers of ten."""
+    data, plots = [], []
+    for i, (name, values) in enumerate(lines):
+        if not sizes or any(v is None for v in values):
+            continue
+        data += [f"$d{i} << EOD", *(f"{n} {v}" for n, v in zip(sizes, values)), "EOD"]
+        plots.append(f"$d{i} using 1:2 with linespoints lw 2 pt 7 title '{name}'")
+    if not plots:
+        return
+    data += ["set logscale xy", "set format xy '10^{%L}'", "set xlabel 'keys'", f"set ylabel '{unit}'" if unit else "",
+             "set key below maxrows 2", f"set xrange [{sizes[0] * 0.7}:{sizes[-1] * 1.4}]", "set yrange [1:*]",
+             "plot " + ", ".join(plots)]
+    draw(path, title, "\n".join(data) + "\n", 420)
+
+
 def growth(path, get, sizes):
     facts = (("build.a_record", "build, ns a record"), ("get.present.single.safe", "get, ns"),
              ("get.present.batch.mapped", "get in a batch, mapped, ns"), ("cold.get.single", "cold get, ns"),
              ("bytes_a_key", "index, bytes a key"))
+    lines_by_keys(path, "What a key costs as the index grows", sizes,
+                  [(name, [get(f"growth.{n}.{fact}") for n in sizes]) for fact, name in facts])
+
+
+def organisations(directory, get, sizes):
+    lines = [("linear scan", [get(f"organisations.{n}.scan.present") for n in sizes])]
+    for cost, name in (("single", "warm"), ("cold", "cold")):
+        lines += [(f"{text}, {name}", [get(f"organisations.{n}.{way}.with.present.{cost}") for n in sizes])
+                  for way, text in organisation_tables.TEXT.items() if way != "sorted_in_order"]
+    lines_by_keys(os.path.join(directory, "organisations.svg"), "A present key, by the organisation of the index", sizes, lines, "ns")
     if not sizes:
         return
-    lines, plots = [], []
-    for i, (fact, name) in enumerate(facts):
-        points = [(n, get(f"growth.{n}.{fact}")) for n in sizes]
-        if any(v is None for _, v in points):
-            continue
-        lines += [f"$d{i} << EOD", *(f"{n} {v}" for n, v in points), "EOD"]
-        plots.append(f"$d{i} using 1:2 with linespoints lw 2 pt 7 title '{name}'")
-    if not plots:
-        return
-    lines += ["set logscale xy", "set format xy '10^{%L}'", "set xlabel 'keys'", "set key below maxrows 2",
-              f"set xrange [{sizes[0] * 0.7}:{sizes[-1] * 1.4}]", "set yrange [1:*]", "plot " + ", ".join(plots)]
-    draw(path, "What a key costs as the index grows", "\n".join(lines) + "\n", 420)
+    rows = [("linear scan", get(f"organisations.{sizes[-1]}.scan.present"), FLOOR)]
+    for way, text in organisation_tables.TEXT.items():
+        rows += [(f"{text}{name}", get(f"organisations.{sizes[-1]}.{way}.{with_filter}.absent.single"), colour)
+                 for with_filter, name, colour in (("with", "", OURS), ("without", ", no filter", THEIRS))]
+    bars(os.path.join(directory, "organisations_absent.svg"), f"An absent key, not among {sizes[-1]:,} (warm)", "ns", rows, log=True)
 
 
 def rates(path, results):
@@ -79,7 +98,7 @@ def rates(path, results):
     draw(path, "False positives of filters", "\n".join(lines) + "\n")
 
 
-def draw_all(document, directory, sizes):
+def draw_all(document, directory, sizes, organisation_sizes):
     """False when there is no gnuplot."""
     if shutil.which("gnuplot") is None:
         return False
@@ -108,5 +127,6 @@ def draw_all(document, directory, sizes):
                          ("keysieve, mapped, trust_ns", "get.absent.single.trusting"), ("keysieve, in batches", "get.absent.batch.safe"),
                          ("keysieve, in batches, mapped", "get.absent.batch.mapped")], "absent"), log=True)
     growth(at("growth.svg"), get, sizes)
+    organisations(directory, get, organisation_sizes)
     rates(at("rates.svg"), results)
     return True
