@@ -57,7 +57,7 @@ def growth(report):
         if f"organisations.{way}" not in report.notes:
             rows += [(text, what, *(report.show(f"organisations.{n}.{way}.{fact}", factor) for n in sizes(report)))
                      for fact, factor, what in facts]
-    return table(("", "keys", *(f"{n:,}" for n in sizes(report))), rows)
+    return table(("organisation", "keys", *(f"{n:,}" for n in sizes(report))), rows)
 
 
 def whole(report):
