@@ -92,7 +92,6 @@ def on_paper(report, files=100000, keys_a_file=1000000):
              f"- memory of a lookup: {known['memory']:,.0f} bytes a file, {known['memory'] * files / 1e6:,.0f} MB, "
              f"{segments} pages of filters for a key, and fences of the tables that are asked, 4 bytes for a page of 4 KiB; "
              f"who asks long enough has all filters in memory, {filter_bytes / 1e9:,.0f} GB.",
-             f"- collisions: hashes have 48 bits at most, so that a key meets another's {keys / 2 ** 48:.1e} times and reads "
-             "that record, too.",
+             f"- collisions: hashes have 48 bits at most, so that one key in {2 ** 48 / keys:,.0f} reads another's record, too.",
              f"- build: {known['record']:.0f} ns a record and {known['merge']:.0f} ns a merge: {build_s / 3600:,.1f} hours."]
     return "\n".join(lines)

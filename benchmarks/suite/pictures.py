@@ -34,7 +34,8 @@ def bars(path, title, unit, rows, log=False):
     for i, (name, value, colour) in enumerate(rows):
         lines.append(f'"{name}" {len(rows) - i} {value} {colour} "{value:,.3g}"' if value < 1000 else
                      f'"{name}" {len(rows) - i} {value} {colour} "{value:,.0f}"')
-    lines += ["EOD", "set logscale x" if log else "", f"set xrange [{left}:{most * (6 if log else 1.15)}]",
+    tics = "set format x '10^{%L}'" if log and most > 1e6 * left else ""
+    lines += ["EOD", "set logscale x" if log else "", tics, f"set xrange [{left}:{most * (6 if log else 1.15)}]",
               f"set yrange [0.4:{len(rows) + 0.6}]", f"set xlabel '{unit}'", "unset key", "set style fill solid",
               f"plot $data using ({left}):2:({left}):3:($2-0.35):($2+0.35):4:ytic(1) with boxxyerror lc rgb variable, "
               "$data using 3:2:5 with labels left offset 0.5,0 notitle"]
@@ -47,7 +48,7 @@ def by_system(get, ours, theirs):
                    if name not in ("libbloom", "RocksDB-unsorted")]
 
 
-def lines_by_keys(path, title, sizes, lines, unit=None):
+def lines_by_keys(path, title, sizes, lines, unit=None, least=1):
     """Lines, (name, values by size), over the numbers of keys, both by powers of ten."""
     data, plots = [], []
     for i, (name, values) in enumerate(lines):
@@ -58,7 +59,7 @@ def lines_by_keys(path, title, sizes, lines, unit=None):
     if not plots:
         return
     data += ["set logscale xy", "set format xy '10^{%L}'", "set xlabel 'keys'", f"set ylabel '{unit}'" if unit else "",
-             "set key below maxrows 2", f"set xrange [{sizes[0] * 0.7}:{sizes[-1] * 1.4}]", "set yrange [1:*]",
+             "set key below maxrows 2", f"set xrange [{sizes[0] * 0.7}:{sizes[-1] * 1.4}]", f"set yrange [{least}:*]",
              "plot " + ", ".join(plots)]
     draw(path, title, "\n".join(data) + "\n", 420)
 
@@ -76,14 +77,21 @@ def organisations(directory, get, sizes):
     for cost, name in (("single", "warm"), ("cold", "cold")):
         lines += [(f"{text}, {name}", [get(f"organisations.{n}.{way}.with.present.{cost}") for n in sizes])
                   for way, text in organisation_tables.TEXT.items() if way != "sorted_in_order"]
-    lines_by_keys(os.path.join(directory, "organisations.svg"), "A present key, by the organisation of the index", sizes, lines, "ns")
+    lines_by_keys(os.path.join(directory, "organisations.svg"), "A present key, by the organisation of the index", sizes, lines, "ns",
+                  1000)
     if not sizes:
         return
-    rows = [("linear scan", get(f"organisations.{sizes[-1]}.scan.present"), FLOOR)]
-    for way, text in organisation_tables.TEXT.items():
-        rows += [(f"{text}{name}", get(f"organisations.{sizes[-1]}.{way}.{with_filter}.absent.single"), colour)
+
+    def microseconds(name):
+        value = get(f"organisations.{sizes[-1]}.{name}")
+        return None if value is None else value / 1e3
+
+    rows = [("linear scan", microseconds("scan.present"), FLOOR)]
+    for way in organisation_tables.TEXT:
+        rows += [(f"{way.replace('_', ' ')}{name}", microseconds(f"{way}.{with_filter}.absent.single"), colour)
                  for with_filter, name, colour in (("with", "", OURS), ("without", ", no filter", THEIRS))]
-    bars(os.path.join(directory, "organisations_absent.svg"), f"An absent key, not among {sizes[-1]:,} (warm)", "ns", rows, log=True)
+    bars(os.path.join(directory, "organisations_absent.svg"), f"An absent key, not among {sizes[-1]:,} (warm)", "µs", rows,
+         log=True)
 
 
 def rates(path, results):

@@ -35,7 +35,7 @@ class Report:
         """When each part was measured, and how busy the machine was: the load is that of the minute before its start or
         its end, whichever was more, with its own work in it."""
         m, parts = self.document["machine"], self.document.get("parts", {})
-        rows = [(f"`{name}`", p["version"], p["date"], f"{p['load']:.1f}") for name, p in parts.items()]
+        rows = [(f"`{name}`" + ("" if p["whole"] else ", **ended too early**"), p["version"], p["date"], f"{p['load']:.1f}") for name, p in parts.items()]
         if not any(p["version"] == m["version"] for p in parts.values()):
             load = max(m.get("load_before", 0), m.get("load_after", 0))
             rows.insert(0, ("what is not named below" if parts else "all", m["version"], m["date"], f"{load:.1f}"))

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The benchmarks run from end to end on a few records, what they wrote is whole, and
 the published tables are those of the published results. Times are not judged."""
+import argparse
 import json
 import os
 import subprocess
@@ -13,6 +14,7 @@ BUILD = os.environ["KSV_BUILD"]
 HERE = os.path.join(ROOT, "benchmarks")
 sys.dont_write_bytecode = True
 sys.path.insert(0, HERE)
+import run  # noqa: E402
 from suite import file_tables, organisations, reach, report  # noqa: E402
 
 failures = []
@@ -80,6 +82,27 @@ def check_paper():
     check("not enough" in file_tables.on_paper(r, 100, 10), "on paper out of too little")
 
 
+def check_failing_part(work):
+    """A part that fails, in whatever way, loses neither what others measured nor what is known already."""
+    def bad(c):
+        c.put("bad.early", 1, "s")
+        raise KeyError("missing")
+
+    options = argparse.Namespace(records=1000, runs=1, work=work, build=BUILD)
+    known = {"records": 1000, "runs": 1, "machine": {"version": "old"}, "results": {"known": {"value": 3, "unit": "s"}}, "notes": {}}
+    path = os.path.join(work, "results.json")
+    parts, run.PARTS = run.PARTS, {"bad": (bad, 1), "good": (lambda c: c.put("good", 2, "s"), 1), "other": (bad, 1)}
+    try:
+        document, failed = run.measure(options, ["bad", "good"], known, path)
+    finally:
+        run.PARTS = parts
+    check(failed == ["bad"], f"failed: {failed}")
+    check(document == json.loads(read(path)), "what was saved is not what was measured")
+    check(sorted(document["results"]) == ["bad.early", "good", "known"], f"results: {sorted(document['results'])}")
+    check([p["whole"] for p in document["parts"].values()] == [False, True], f"parts: {document['parts']}")
+    check(document["machine"]["version"] == "old", "the version of what was known before is lost")
+
+
 def run_all(work):
     command = [os.path.join(HERE, "run.py"), "--records", "1000", "--runs", "1", "--build", BUILD, "--work", work]
     r = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -139,6 +162,8 @@ def main():
     check_reach()
     check_paper()
     check_published()
+    with tempfile.TemporaryDirectory() as work:
+        check_failing_part(work)
     if os.path.exists(os.path.join(BUILD, "benchmarks", "run_command")):
         with tempfile.TemporaryDirectory() as work:
             if run_all(work):
