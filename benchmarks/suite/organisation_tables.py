@@ -8,9 +8,9 @@ TEXT = {"hash": "hash", "sorted": "sorted", "sorted_in_order": "sorted, data in 
 CHOOSE = {
     "scan": "a few keys are looked for once",
     "hash": "single keys are asked for; the index should be small and quick to build",
-    "sorted": "keys are also asked for by prefix or range, or listed in order, and the data seldom changes",
-    "sorted_in_order": "as above, and the file is in the order of its keys already",
-    "btree": "as `sorted`, and files come, change and go often",
+    "sorted": "keys are also asked for by prefix or range, or listed in order",
+    "sorted_in_order": "as above, and the file is in the order of its keys already (`sorted` sees that by itself)",
+    "btree": "as `sorted`, without deflated blocks: a larger index, less work for a lookup",
 }
 MICRO = 1e-3
 COSTS = ("single", "batch", "cold")
