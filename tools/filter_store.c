@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "huge_memory.h"
 #include "message.h"
@@ -26,15 +25,6 @@
 /* Of filters that were made for no rate. */
 #define USELESS_RATE 0.5
 
-static uint64_t machine_bytes(void)
-{
-    long pages = sysconf(_SC_PHYS_PAGES);
-    long page_bytes = sysconf(_SC_PAGESIZE);
-    if (pages <= 0 || page_bytes <= 0)
-        return UINT64_MAX;
-    return (uint64_t)pages * (uint64_t)page_bytes;
-}
-
 static bool fail_memory(uint64_t wanted)
 {
     char size[TEXT_SHORT_BYTES];
@@ -42,7 +32,7 @@ static bool fail_memory(uint64_t wanted)
     message_text("the filter takes %" PRIu64 " bytes (%s) of memory, more than "
                  "can be had; this machine has %s",
                  wanted, text_format_size(size, (double)wanted),
-                 text_format_size(there, (double)machine_bytes()));
+                 text_format_size(there, (double)huge_memory_machine_bytes()));
     return false;
 }
 
@@ -52,7 +42,7 @@ bool filter_store_make(const ksv_filter_options *options,
     ksv_error error = {.byte_offset = KSV_NO_OFFSET};
     uint64_t wanted = options->plan.blocks * 64;
     *builder = NULL;
-    if (wanted > machine_bytes())
+    if (wanted > huge_memory_machine_bytes())
         return fail_memory(wanted);
     ksv_status status = ksv_filter_builder_open(
         options, huge_memory_allocator(), builder, &error);
