@@ -76,7 +76,7 @@ static void give_cursor_back(btree_table *t, tree_cursor *cursor)
 static table_cost cost_of(const tree_cursor *cursor)
 {
     tree_cost cost = tree_cursor_cost(cursor);
-    return (table_cost){cost.blocks, cost.bytes};
+    return (table_cost){.pages = cost.blocks, .bytes = cost.bytes};
 }
 
 typedef struct payload_visit {
@@ -106,8 +106,7 @@ static ksv_status find(const segment_table *table, const table_key *key,
     ksv_status status =
         tree_cursor_find(cursor, wanted, visit_place, &payloads, error);
     table_cost after = cost_of(cursor);
-    cost->pages += after.pages - before.pages;
-    cost->bytes += after.bytes - before.bytes;
+    table_cost_add(cost, &after, &before);
     give_cursor_back(t, cursor);
     return status;
 }
