@@ -156,7 +156,7 @@ static void kill_everywhere(bool old_index)
     make_case(&c, old_index);
     size_t clean_files = clean_build(&c, old_index);
     uint64_t at = 1;
-    for (;; at++) {
+    for (;; at += PACE_STEP) {
         reset(&c, old_index);
         c.faults.plan =
             (fault_plan){.operations = FAULT_CHANGES, .at = at, .kill = true};
@@ -177,7 +177,7 @@ static void fail_everywhere(bool old_index, int os_errno, bool partial)
     make_case(&c, old_index);
     size_t clean_files = clean_build(&c, old_index);
     uint64_t at = 1;
-    for (;; at++) {
+    for (;; at += PACE_STEP) {
         reset(&c, old_index);
         c.faults.plan = (fault_plan){.operations = FAULT_CHANGES,
                                      .at = at,

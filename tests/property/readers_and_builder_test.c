@@ -159,6 +159,8 @@ static const char *read_until_over(fixture *f, unsigned seed)
         usleep(20000);
     }
     ksv_index_close(kept);
+    if (wrong != NULL) /* nobody is to wait for it */
+        atomic_fetch_add(&f->shared->calls, 1000000);
     return wrong;
 }
 
