@@ -18,6 +18,12 @@ ABSENT_PROCESS = "absent key, one process above `/bin/true`, many files / one fi
 ABSENT_CALL = "absent keys, 2,000 in a call, many files / one file"
 ABSENT_TRUSTING = "absent key, a call a key, `trust_ns` a second, many files / one file"
 IN_ORDER = "sorted, data in the order of its keys: table"
+UNEXPLAINED = "not explained yet"
+RANDOM_GZIP = "random read in csv.gz"
+UNDER_64M = "build `--memory 64M` / in memory"
+ONE_PROCESS = "one `get KEY` process above `/bin/true`"
+GROWN_PROCESS = "time of one `get KEY` process"
+BLOCKS = "blocks read for a present key"
 GROWN_CALLS = "cold get, read calls a key"
 OTHER_KINDS = ("numbers", "sha1", "urls", "short", "long")
 BY_STDIN = "`get -l -f -`, 1,000,000 keys, half absent"
@@ -45,6 +51,15 @@ def reasons_of(results):
         ABSENT_PROCESS: looks, ABSENT_CALL: looks,
         ABSENT_TRUSTING: f"{at('files.small.many.get.absent.single.trusting')} ns with the looks of every second in it, each "
                          f"{at('files.small.many.get.absent.single.safe', 1e-6)} ms",
+        RANDOM_GZIP: f"up to 1.25 MiB are inflated, half a MiB on average; `igzip -dc` takes {at('floor.igzip')} s for "
+                     f"{at('build.csv.data_bytes', 1 / MIB)} MiB",
+        UNDER_64M: f"entries go to the disk and come back; processor time {at('memory.under_64M.cpu')} s, in memory "
+                   f"{at('memory.in_memory.cpu')} s",
+        ONE_PROCESS: f"the loader, the catalog and three files to open; a call in a process that has done so takes "
+                     f"{at('get.present.single.safe', 1e-3)} µs",
+        GROWN_PROCESS: "medians of 21 processes of about a millisecond each, not run in turn: they differ by as much between "
+                       "two runs at one size",
+        BLOCKS: "a key whose entries begin in one block and go on in the next takes both",
         GROWN_CALLS: "calls beyond the two read pages of the filter that no key had asked for before",
         IN_ORDER: "an entry a record was written, as if the data were in no order",
         OTHER_KEYS_BUILD: f"records of 2 KB: {at('keys.long.a_record')} ns a record and {at('keys.long.speed')} GB/s, UUIDs in "
@@ -92,7 +107,7 @@ class Reach:
 
     def reason(self, what):
         """That of the figure, or of the figure at any size ("SIZE: figure")."""
-        return self.reasons.get(what) or self.reasons.get(what.split(": ", 1)[-1], "")
+        return self.reasons.get(what) or self.reasons.get(what.split(": ", 1)[-1]) or UNEXPLAINED
 
     def add(self, what, limit, unit, value, part, format_value="{:.2f}"):
         """A figure that has to stay at or below its limit."""
@@ -138,7 +153,7 @@ def build_memory(r):
              format_value="{:.0f}")
     r.scaled("the same, memory that is no file's", 64, "MiB", "memory.under_64M.anonymous", 1 / MIB, "memory",
              format_value="{:.0f}")
-    r.ratio("build `--memory 64M` / in memory", 3, "memory.under_64M.seconds", "memory.in_memory.seconds", "memory")
+    r.ratio(UNDER_64M, 3, "memory.under_64M.seconds", "memory.in_memory.seconds", "memory")
 
 
 def lookups(r):
@@ -164,7 +179,7 @@ def processes(r):
     keys = r.get("stdin.keys") or 0
     r.scaled(f"`get -l -f -`, {keys:,.0f} keys, half absent", 1.5, "s", "stdin.seconds", 1, "process")
     one, floor = r.get("process.present"), r.get("floor.true")
-    r.add("one `get KEY` process above `/bin/true`", 1.5, "ms", one - floor if one is not None else None, "process")
+    r.add(ONE_PROCESS, 1.5, "ms", one - floor if one is not None else None, "process")
     r.scaled("one `get KEY` process, read from a cold disk", 128, "KiB", "process.cold.disk_bytes", 1 / 1024, "process",
              format_value="{:.0f}")
     peak, filters, tables = r.get("stdin.peak"), r.get("main.filter_bytes"), r.get("main.table_bytes")
@@ -222,7 +237,7 @@ def growth(r):
              format_value="{:.3f}")
     r.scaled(f"{of}: one `get KEY` process, read from a cold disk", 128, "KiB", f"growth.{most}.process_cold_disk", 1 / 1024,
              repeat, format_value="{:.0f}")
-    r.ratio(f"{of} / {least:,}: time of one `get KEY` process", 1.2, f"growth.{most}.process", f"growth.{least}.process", repeat)
+    r.ratio(f"{of} / {least:,}: {GROWN_PROCESS}", 1.2, f"growth.{most}.process", f"growth.{least}.process", repeat)
     r.ratio(f"{of} / {least:,}: peak memory of one `get KEY` process", 1.2, f"growth.{most}.process_peak",
             f"growth.{least}.process_peak", repeat)
 
@@ -237,7 +252,7 @@ def organisations(r):
     sizes = sorted({int(m.group(1)) for m in (re.match(r"organisations\.(\d+)\.", name) for name in r.results) if m})
     name = f"organisations.{sizes[-1]}" if sizes else "organisations"
     for way in ("sorted", "btree"):
-        r.scaled(f"{way}: blocks read for a present key", 1, "reads", f"{name}.{way}.with.present.pages", 1, "organisations",
+        r.scaled(f"{way}: {BLOCKS}", 1, "reads", f"{name}.{way}.with.present.pages", 1, "organisations",
                  format_value="{:.3f}")
     table = r.get(f"{name}.sorted_in_order.table_bytes")
     r.add(IN_ORDER, 0.1, "B a key", None if table is None else table / sizes[-1], "organisations", "{:.3f}")
@@ -246,4 +261,4 @@ def organisations(r):
 def compressed(r):
     r.ratio("build csv.gz / `igzip -dc`", 1.35, "gzip.build.seconds", "floor.igzip", "gzip")
     r.ratio("build BGZF, 2 threads / 1 thread", 0.7, "bgzf.build.2_threads.seconds", "bgzf.build.1_thread.seconds", "gzip")
-    r.scaled("random read in csv.gz", 1.5, "ms", "gzip.get.present.single.safe", 1e-6, "gzip")
+    r.scaled(RANDOM_GZIP, 1.5, "ms", "gzip.get.present.single.safe", 1e-6, "gzip")
