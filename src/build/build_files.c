@@ -17,7 +17,8 @@
 
 #define LEAST_MEMORY_BYTES ((uint64_t)32 << 20)
 #define DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
-/* The sidecars of so many small files are synced together. */
+/* The sidecars of so many small files are synced together, which waits for what
+ * others have written as well. Fewer are done as soon by threads. */
 #define LOOSE_LEAST_FILES 256
 /* What a build takes beside what its files do. */
 #define BUILD_BYTES ((uint64_t)8 << 20)
