@@ -13,7 +13,7 @@
  * when it is not known how many will come; at most; at least. */
 #define GROWTH_EXPECTED 1.5
 #define GROWTH_AT_MOST 8.0
-#define RESERVE 1.125
+#define RESERVE 1.03
 
 /* A key gets so many bits of a filter at most, which is a rate of one in a
  * thousand. More than eight bits are not tested at once. */
@@ -117,8 +117,16 @@ static double keys_to_come(const run_plan *plan, const run_outlook *outlook)
     return keys < now * GROWTH_AT_MOST ? keys : now * GROWTH_AT_MOST;
 }
 
+/* Bits of fences a key, as they are in other runs. */
+static double fence_bits_a_key(const run_plan *plan)
+{
+    return plan->other_entries > 0 ? 8 * (double)plan->other_fence_bytes /
+                                         (double)plan->other_entries
+                                   : 0;
+}
+
 /* Bits for the filter: a fair share of the memory, if nobody has taken that
- * already. */
+ * already. All keys get as many, since every run is asked for each. */
 static double share_of_bits(const run_plan *plan, const run_outlook *outlook)
 {
     double entries = (double)outlook->entries;
@@ -126,12 +134,13 @@ static double share_of_bits(const run_plan *plan, const run_outlook *outlook)
     double later = keys_to_come(plan, outlook);
     if (later < now * RESERVE)
         later = now * RESERVE;
-    double fair = 8 * (double)plan->memory_bytes / later * entries;
     double left = plan->memory_bytes > plan->used_bytes
-                      ? 8 * (double)(plan->memory_bytes - plan->used_bytes)
+                      ? (double)(plan->memory_bytes - plan->used_bytes)
                       : 0;
-    double rest = left / (later - (double)plan->other_entries) * entries;
-    return fair < rest ? fair : rest;
+    double fair = 8 * (double)plan->memory_bytes / later;
+    double rest = 8 * left / (later - (double)plan->other_entries);
+    double bits = (fair < rest ? fair : rest) - fence_bits_a_key(plan);
+    return bits > 0 ? bits * entries : 0;
 }
 
 /* As many blocks as there is memory for, but not more than pay. There is no
