@@ -102,6 +102,7 @@ static ksv_status remember_id(build_run *run, uint64_t id, ksv_error *error)
 typedef struct files_run {
     build_run *run;
     state_edit edit;
+    state_growth growth;
     file_builder builder;
     plan_memo plans;
     file_window *window;
@@ -122,9 +123,7 @@ static ksv_status put_file(files_run *f, const planned_file *planned,
     if (built->file.extent_count > 0)
         status = remember_id(run, built->id, error);
     if (status == KSV_OK && built->growth.is_grown)
-        status =
-            state_growth_apply(&run->state, &f->builder.place,
-                               run->first_new_id, planned->known, built, error);
+        status = state_growth_add(&f->growth, planned->known, built, error);
     if (status == KSV_OK && built->kept.count > 0)
         status = file_collector_add(
             f->collector, built, state_edit_ordinal(&f->edit, planned), error);
@@ -248,6 +247,9 @@ static ksv_status open_steps(files_run *f, const files_total *total,
     f->leaves_loose =
         total->small_files >= LOOSE_LEAST_FILES && run->fs->sync_files != NULL;
     KSV_TRY(state_edit_open(&f->edit, &run->state, error));
+    f->growth = (state_growth){.state = &run->state,
+                               .place = &f->builder.place,
+                               .first_new_id = run->first_new_id};
     KSV_TRY(publish_queue_open(2 * total->files, &run->allocator, &f->queue,
                                error));
     if (collects)
@@ -267,6 +269,7 @@ static ksv_status do_all(files_run *f, const files_total *total,
     for (size_t i = 0; i < run->plan.count; i++)
         KSV_TRY(do_planned(f, &run->plan.files[i], error));
     KSV_TRY(finish_collector(f, error));
+    KSV_TRY(state_growth_finish(&f->growth, error));
     state_edit_finish(&f->edit);
     KSV_TRY(publish_queue_finish(f->queue, error));
     return f->leaves_loose
@@ -295,6 +298,7 @@ ksv_status build_run_files(build_run *run, ksv_error *error)
     file_window_close(f.window);
     file_collector_close(f.collector);
     publish_queue_close(f.queue);
+    state_growth_close(&f.growth);
     state_edit_close(&f.edit);
     plan_memo_release(&f.plans);
     return status;

@@ -29,7 +29,7 @@ void state_edit_close(state_edit *edit); /* also of one that is all zero */
 
 /* Puts a built file in: in place of the one it was before, or at the end. Takes
  * over what `built` owns but its sidecars, on failure too. Of a grown one the
- * old parts that live stay alive: see state_growth_apply(). */
+ * old parts that live stay alive: see state_growth_add(). */
 ksv_status state_edit_put(state_edit *edit, const planned_file *planned,
                           built_file *built, ksv_error *error);
 

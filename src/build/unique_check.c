@@ -42,8 +42,10 @@ static ksv_status read_key(unique_checker *c, const table_entry *entry,
                                error));
     datafile *opened = NULL;
     ksv_status status = segment_open_data(c->place, file, path, &opened, error);
-    memory_free_string(a, path);
-    KSV_TRY(status);
+    if (status != KSV_OK) {
+        memory_free_string(a, path);
+        return status;
+    }
     record_source source = {opened,
                             file->layout,
                             file->layout_bytes,
@@ -57,8 +59,9 @@ static ksv_status read_key(unique_checker *c, const table_entry *entry,
         status = buffer_append(key, fetched.record.key,
                                fetched.record.key_bytes, error);
     else
-        segment_data_error(file, error);
+        status = segment_data_error(file, path, error);
     datafile_close(opened);
+    memory_free_string(a, path);
     return status;
 }
 

@@ -300,6 +300,8 @@ static ksv_status try_candidate(lookup_session *session,
     index_snapshot *s = session->snapshot;
     size_t file = candidate->file;
     const catalog_file *facts = s->files[file].facts;
+    ksv_error unwanted;
+    ksv_error *told = error != NULL ? error : &unwanted;
     datafile *data = snapshot_opened_data(s, file);
     if (candidate->bytes == NULL)
         KSV_TRY(
@@ -309,12 +311,10 @@ static ksv_status try_candidate(lookup_session *session,
     fetched_record fetched;
     ksv_status status =
         fetch_candidate(session, source, candidate, request->key, &fetched,
-                        matches, &cost, error);
+                        matches, &cost, told);
     lookup_add_cost(receipt, &cost);
-    if (status != KSV_OK) {
-        segment_data_error(facts, error);
-        return status;
-    }
+    if (status != KSV_OK)
+        return segment_data_error(facts, s->files[file].path, told);
     if (*matches)
         return visit_record(session, request, file, data, &fetched, receipt,
                             error);

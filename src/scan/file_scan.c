@@ -28,7 +28,8 @@ static ksv_status give_all(const file_scan *scan, scan_parts *parts,
 {
     *in_content = false;
     record_reader_begin(parts->reader);
-    bool is_first = datafile_stream_kind(parts->stream) == DATAFILE_PLAIN;
+    bool is_first = datafile_stream_kind(parts->stream) == DATAFILE_PLAIN &&
+                    datafile_stream_content_bytes(parts->stream) == 0;
     for (bool last = false; !last;) {
         const uint8_t *data;
         size_t size_bytes;

@@ -18,6 +18,20 @@ static bool means_changed(ksv_status status)
            status == KSV_ERROR_UNSUPPORTED || status == KSV_ERROR_ARGUMENT;
 }
 
+/* It may vanish after it was seen. */
+static ksv_status take_missing(ksv_status status, const ksv_error *problem,
+                               data_identity *out, ksv_error *error)
+{
+    if (file_error_is_missing(problem)) {
+        memset(&out->info, 0, sizeof out->info);
+        out->identity = FILE_IDENTITY_MISSING;
+        return KSV_OK;
+    }
+    if (error != NULL)
+        *error = *problem;
+    return status;
+}
+
 static ksv_status compare_content(const segment_place *place,
                                   const catalog_file *file, const char *path,
                                   data_identity *out, ksv_error *error)
@@ -36,9 +50,7 @@ static ksv_status compare_content(const segment_place *place,
     out->identity = FILE_IDENTITY_CHANGED;
     if (status == KSV_OK || means_changed(status))
         return KSV_OK;
-    if (error != NULL)
-        *error = problem;
-    return status;
+    return take_missing(status, &problem, out, error);
 }
 
 ksv_status data_identity_lost_marker(ksv_file *opened, const catalog_file *file,
@@ -66,8 +78,13 @@ static ksv_status look_for_marker(const segment_place *place,
 {
     ksv_file *opened;
     bool is_so;
-    KSV_TRY(place->fs->open_read(place->fs->ctx, path, &opened, error));
-    ksv_status status = data_identity_lost_marker(opened, file, &is_so, error);
+    ksv_error problem;
+    error_clear(&problem);
+    ksv_status status =
+        place->fs->open_read(place->fs->ctx, path, &opened, &problem);
+    if (status != KSV_OK)
+        return take_missing(status, &problem, out, error);
+    status = data_identity_lost_marker(opened, file, &is_so, error);
     file_close_quietly(opened);
     if (status == KSV_OK && is_so)
         out->identity = FILE_IDENTITY_GROWN;

@@ -50,13 +50,16 @@ ksv_status segment_open_table(const segment_place *place,
     *out = (segment_table){.organisation = o,
                            .allocator = place->allocator,
                            .parameters = place->parameters};
-    KSV_TRY(segment_open_sidecar(place, segment->id, o->table_ending,
-                                 &out->file, error));
-    ksv_status status = o->open_table(place, segment, out, error);
-    if (status != KSV_OK) {
-        segment_table_error(place, segment->id, error);
-        segment_close_table(out);
+    ksv_status status = segment_open_sidecar(
+        place, segment->id, o->table_ending, &out->file, error);
+    if (status == KSV_OK) {
+        status = o->open_table(place, segment, out, error);
+        if (status != KSV_OK)
+            segment_table_error(place, segment->id, error);
     }
+    /* What failed is closed: nobody takes it for a table. */
+    if (status != KSV_OK)
+        segment_close_table(out);
     return status;
 }
 

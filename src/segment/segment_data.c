@@ -2,15 +2,28 @@
 /* Opens a data file, with its access points where it needs them. */
 #include "segment/segment_data.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "catalog/file_identity.h"
 #include "io/file.h"
 #include "io/reopening_file.h"
 
-void segment_data_error(const catalog_file *file, ksv_error *error)
+/* That the data file is not there, and not that its access points are not. A
+ * path that is too long for an error has lost its beginning. */
+static bool is_missing(const ksv_error *error, const char *path)
 {
-    if (error == NULL)
-        return;
+    size_t told = strlen(error->path);
+    size_t whole = strlen(path);
+    return file_error_is_missing(error) && told <= whole &&
+           strcmp(error->path, path + (whole - told)) == 0;
+}
+
+ksv_status segment_data_error(const catalog_file *file, const char *path,
+                              ksv_error *error)
+{
+    if (is_missing(error, path))
+        return file_identity_error(file, FILE_IDENTITY_MISSING, error);
     /* Damage of the access points has their path in it. An update does not read
      * what is there with the right size. */
     if (error->status == KSV_ERROR_CORRUPT)
@@ -19,6 +32,7 @@ void segment_data_error(const catalog_file *file, ksv_error *error)
         error_replace_path(error, file->given_path);
     if (error->status == KSV_ERROR_DATA || error->status == KSV_ERROR_STALE)
         error_add_remedy(error, KSV_REMEDY_UPDATE);
+    return error->status;
 }
 
 static ksv_status missing_points(const char *path, ksv_error *error)
@@ -73,21 +87,6 @@ static ksv_status open_compressed(const segment_place *place,
     return status;
 }
 
-/* It was there when it was looked at. */
-static ksv_status data_is_missing(const segment_place *place,
-                                  const catalog_file *file, const char *path,
-                                  ksv_status status, ksv_error *error)
-{
-    ksv_file_info info;
-    ksv_error problem;
-    error_clear(&problem);
-    if (status != KSV_ERROR_IO ||
-        place->fs->info(place->fs->ctx, path, &info, &problem) == KSV_OK ||
-        !file_error_is_missing(&problem))
-        return status;
-    return file_identity_error(file, FILE_IDENTITY_MISSING, error);
-}
-
 static ksv_status open_data(const segment_place *place,
                             const catalog_file *file, const char *path,
                             open_fn open, datafile **out, ksv_error *error)
@@ -110,12 +109,10 @@ static ksv_status open_and_tell(const segment_place *place,
     reopening_file_system_init(&fs, place->fs, place->allocator);
     if (place->reopen_files)
         reopening.fs = &fs.fs;
-    ksv_status status = open_data(&reopening, file, path, open, out, error);
-    if (status != KSV_OK) {
-        status = data_is_missing(place, file, path, status, error);
-        segment_data_error(file, error);
-    }
-    return status;
+    ksv_error unwanted;
+    ksv_error *told = error != NULL ? error : &unwanted;
+    ksv_status status = open_data(&reopening, file, path, open, out, told);
+    return status == KSV_OK ? status : segment_data_error(file, path, told);
 }
 
 ksv_status segment_open_data(const segment_place *place,

@@ -25,7 +25,9 @@ ksv_status segment_points_path(const segment_place *place,
                                const catalog_file *file, char **path,
                                uint8_t id[16], ksv_error *error);
 
-/* Names the right file in an error that reading from it gave. */
-void segment_data_error(const catalog_file *file, ksv_error *error);
+/* Names the right file in an error that reading from it gave, and returns what
+ * it is: KSV_ERROR_STALE when there is no file at `path` any more. */
+ksv_status segment_data_error(const catalog_file *file, const char *path,
+                              ksv_error *error);
 
 #endif

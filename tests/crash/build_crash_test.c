@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A build that is killed or fails at any of its operations leaves the old index
- * or the new one, and nothing else. */
+/* A build that is killed, fails or loses power at any of its operations leaves
+ * the old index or the new one, and nothing else. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -183,11 +183,54 @@ static void fail_everywhere(bool old_index, int os_errno, bool partial)
             break;
         }
         assert_int_equal(fault_file_system_open_files(&c.faults), 0);
+        if (status != KSV_OK &&
+            (error.text[0] == '\0' || error.os_errno != os_errno))
+            fail_msg("operation %llu: %s", (unsigned long long)at, error.text);
         check_recovery(&c, old_index, at, clean_files);
     }
     assert_true(at > 20);
     fault_file_system_close(&c.faults);
     data_set_remove(&c.set);
+}
+
+/* What LMDB has written is taken to be durable, so that whatever else is not
+ * makes a difference. */
+static void lose_power_everywhere(bool old_index)
+{
+    crash_case c;
+    make_case(&c, old_index);
+    size_t clean_files = clean_build(&c, old_index);
+    char lost[TEMP_DIR_PATH_BYTES];
+    temp_dir_path(&c.set.dir, "lost", lost);
+    for (uint64_t at = 1;; at++) {
+        shell("rm -rf %s && mkdir %s", lost, lost);
+        reset(&c, old_index);
+        fault_file_system_track(&c.faults, lost);
+        c.faults.plan =
+            (fault_plan){.operations = FAULT_CHANGES, .at = at, .kill = true};
+        int code = fault_run_forked(build_in_child, &c);
+        fault_file_system_lose_power(&c.faults);
+        const char *what = check_old_or_new(&c, old_index);
+        if (what != NULL)
+            fail_msg("operation %llu: %s", (unsigned long long)at, what);
+        if (code == 0)
+            break;
+        assert_int_equal(code, FAULT_EXIT_CODE);
+        check_recovery(&c, old_index, at, clean_files);
+    }
+    /* What was done stays. */
+    const char *what = index_check_directory(c.directory, &c.set);
+    if (what != NULL)
+        fail_msg("at the end: %s", what);
+    fault_file_system_close(&c.faults);
+    data_set_remove(&c.set);
+}
+
+static void test_power_is_lost(void **state)
+{
+    (void)state;
+    lose_power_everywhere(false);
+    lose_power_everywhere(true);
 }
 
 static void test_killed_without_index(void **state)
@@ -223,6 +266,7 @@ int main(void)
         cmocka_unit_test(test_killed_with_old_index),
         cmocka_unit_test(test_read_write_errors),
         cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_power_is_lost),
     };
     int failures = 0;
     ORGANISATIONS_RUN(tests, failures);

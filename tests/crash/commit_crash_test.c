@@ -29,6 +29,7 @@ typedef struct crash_case {
     size_t old_files; /* 0: there is no index before */
     size_t new_files;
     long commits; /* of the build and what follows it */
+    long step;    /* operations from one fault to the next; 0: 1 */
     data_set set;
     char directory[TEMP_DIR_PATH_BYTES];
     index_copy before;
@@ -40,6 +41,8 @@ static const crash_case CASES[] = {
     {.old_files = 1, .new_files = 2, .commits = 1},
     /* The last one makes a full tier of sixteen. */
     {.old_files = 15, .new_files = 1, .commits = 2},
+    /* So many that they share a segment; each has a filter. */
+    {.old_files = 0, .new_files = 18, .commits = 1, .step = 5},
 };
 
 static ksv_status build(crash_case *c, size_t first, size_t count,
@@ -182,7 +185,8 @@ static void try_case(crash_case c, write_fault fault, int error_number)
 {
     make_case(&c);
     long at = 1;
-    for (int result = 0; result < EXIT_UNHARMED; at += PACE_STEP) {
+    long step = PACE_STEP * (c.step > 0 ? c.step : 1);
+    for (int result = 0; result < EXIT_UNHARMED; at += step) {
         restore(&c);
         result = build_with_fault(&c, fault, at, error_number);
         if (result > EXIT_UNHARMED)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writers change data files, updaters follow and are killed, readers in threads
  * and processes ask: every answer is compared with what the files have held.
- * soak [--seconds N] [--seed N]: exit status 0 when none was wrong. */
+ * soak [--seconds N] [--seed N] [--organisation NAME]: exit status 0 when none
+ * was wrong. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <keysieve/keysieve.h>
 
 #include "soak_model.h"
+#include "support/organisations.h"
 
 enum { READER_PROCESSES = 2, READER_THREADS = 2 };
 
@@ -36,6 +38,7 @@ static ksv_status update_index(soak_model *model, ksv_error *error)
     options.format = &format;
     options.watch_patterns = &patterns;
     options.watch_pattern_count = 1;
+    options.organisation = model->organisation;
     ksv_index *index;
     if (ksv_index_open(model->index, NULL, &index, NULL) != KSV_OK)
         return ksv_build(model->index, NULL, 0, &options, NULL, error);
@@ -216,13 +219,20 @@ static bool report(const soak_model *model, uint64_t seed)
            c->not_found > 0;
 }
 
-static uint64_t argument(int argc, char **argv, const char *name,
-                         uint64_t otherwise)
+static const char *text_argument(int argc, char **argv, const char *name,
+                                 const char *otherwise)
 {
     for (int i = 1; i + 1 < argc; i += 2)
         if (strcmp(argv[i], name) == 0)
-            return strtoull(argv[i + 1], NULL, 10);
+            return argv[i + 1];
     return otherwise;
+}
+
+static uint64_t argument(int argc, char **argv, const char *name,
+                         uint64_t otherwise)
+{
+    const char *text = text_argument(argc, argv, name, NULL);
+    return text != NULL ? strtoull(text, NULL, 10) : otherwise;
 }
 
 int main(int argc, char **argv)
@@ -234,6 +244,12 @@ int main(int argc, char **argv)
                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (model == MAP_FAILED)
         return 2;
+    const char *organisation =
+        text_argument(argc, argv, "--organisation", "hash");
+    if (!organisation_by_name(organisation, &model->organisation)) {
+        fprintf(stderr, "no such organisation: %s\n", organisation);
+        return 2;
+    }
     temp_dir_make(&dir);
     temp_dir_path(&dir, "ix", model->index);
     for (unsigned i = 0; i < SOAK_FILES; i++) {

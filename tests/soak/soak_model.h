@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <keysieve/builder.h>
+
 #include "support/random.h"
 #include "support/temp_dir.h"
 
@@ -57,6 +59,7 @@ typedef struct soak_counts {
 /* In memory that all processes share. */
 typedef struct soak_model {
     _Atomic bool is_over;
+    ksv_organisation organisation;
     char index[TEMP_DIR_PATH_BYTES];
     char paths[SOAK_FILES][TEMP_DIR_PATH_BYTES];
     soak_history files[SOAK_FILES];

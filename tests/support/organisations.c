@@ -35,3 +35,13 @@ const char *organisation_tried_name(void)
 {
     return all[next - 1].name;
 }
+
+int organisation_by_name(const char *name, ksv_organisation *kind)
+{
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (strcmp(all[i].name, name) == 0) {
+            *kind = all[i].kind;
+            return 1;
+        }
+    return 0;
+}

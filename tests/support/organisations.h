@@ -23,4 +23,7 @@ int organisation_try_next(void);
 
 const char *organisation_tried_name(void);
 
+/* 0: there is none of that name. */
+int organisation_by_name(const char *name, ksv_organisation *kind);
+
 #endif

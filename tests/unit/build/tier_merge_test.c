@@ -323,6 +323,31 @@ static void test_few_files_are_opened(void **state)
     ksv_index_close(index);
 }
 
+/* So does one over files that came a few at a time: as many segments as the
+ * logarithm of their number says, and a filter and a table of each at most. */
+static void test_files_opened_grow_slowly(void **state)
+{
+    fixture *f = *state;
+    for (size_t count = 0; count < MOST_FILES; count += 15) {
+        build_singly(f, count, 15);
+        ksv_index_info info = info_of(f);
+        size_t tiers = 0;
+        for (size_t n = count + 15; n > 0; n /= TIER_SEGMENTS)
+            tiers++;
+        assert_true(info.segments <= tiers * (TIER_SEGMENTS - 1));
+        ksv_index *index;
+        answer a;
+        char key[32];
+        snprintf(key, sizeof key, "%zu-1", count / 2);
+        assert_int_equal(ksv_index_open(f->directory, NULL, &index, NULL),
+                         KSV_OK);
+        assert_string_equal(get(index, key, &a), "b,");
+        assert_true(a.receipt.files_opened <= 2 * info.segments + 1);
+        ksv_index_close(index);
+    }
+    check_keys(f, MOST_FILES);
+}
+
 static void damage(const char *path)
 {
     FILE *file = fopen(path, "r+b");
@@ -438,6 +463,7 @@ int main(void)
         TEST(test_what_is_dead_to_a_quarter_is_rewritten),
         TEST(test_an_open_index_follows),
         TEST(test_few_files_are_opened),
+        TEST(test_files_opened_grow_slowly),
         TEST(test_a_damaged_table_is_named),
         TEST(test_merges_can_be_stopped),
         TEST(test_very_many_files_and_loss_of_power),

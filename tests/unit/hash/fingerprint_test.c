@@ -212,6 +212,29 @@ static void test_a_file_that_became_short_is_stale(void **state)
     }
 }
 
+/* What is in memory gives the same as the file: around the size from which on
+ * samples are taken, and at random. */
+static void test_in_memory_as_in_a_file(void **state)
+{
+    (void)state;
+    enum { MOST_BYTES = 300000 };
+    static uint8_t content[MOST_BYTES];
+    static const size_t sizes[] = {0,     1,     4095,  4096,  4097,
+                                   65535, 65536, 65537, 69633, MOST_BYTES};
+    random_source r = {8};
+    for (size_t i = 0; i < 10 + 100; i++) {
+        size_t size = i < 10 ? sizes[i] : random_below(&r, MOST_BYTES);
+        computed_file file = computed(size);
+        file.changed_offset = size > 0 ? random_below(&r, size) : NOWHERE;
+        for (size_t at = 0; at < size; at++)
+            content[at] = byte_at(&file, at);
+        print in_memory;
+        hash_fingerprint_of(content, size, in_memory.bytes);
+        if (!same(in_memory, print_of(&file, size)))
+            fail_msg("%zu bytes", size);
+    }
+}
+
 static void test_a_failed_read_is_told(void **state)
 {
     (void)state;
@@ -237,6 +260,7 @@ int main(void)
         cmocka_unit_test(test_the_size_counts),
         cmocka_unit_test(test_a_file_that_became_short_is_stale),
         cmocka_unit_test(test_a_failed_read_is_told),
+        cmocka_unit_test(test_in_memory_as_in_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

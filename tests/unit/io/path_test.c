@@ -103,6 +103,69 @@ static void test_spellings_become_one(void **state)
                         temp_dir_path(&f->dir, CASES[i][1], f->expected));
 }
 
+/* One memo for spellings in any order: what it remembers changes no answer, and
+ * what cannot be resolved leaves nothing behind. */
+static void test_near_is_the_same(void **state)
+{
+    fixture *f = *state;
+    static const char *const NAMES[] = {
+        "file",      "./file",   "d/../file", "link/e/x",   "link/e/y",
+        "d/e/x",     "missing",  "missing/x", "d/up/link/", "d/e/..",
+        "link/.",    "file/x",   "link/",     "d//e/f",     "d/e/f",
+        "dangling/", "flink/xy", "",          "d/",         "d/e/."};
+    random_source random = {11};
+    path_memo memo = {.allocator = &f->memory.allocator};
+    for (int i = 0; i < 2000; i++) {
+        const char *path =
+            at(f, NAMES[random_below(&random, sizeof NAMES / sizeof *NAMES)]);
+        char *alone, *near;
+        ksv_error error;
+        ksv_status wanted =
+            path_canonical(path, &f->memory.allocator, &alone, &f->error);
+        assert_int_equal(path_canonical_near(&memo, path, &near, &error),
+                         wanted);
+        assert_true((alone == NULL) == (near == NULL));
+        if (wanted != KSV_OK) {
+            assert_int_equal(error.os_errno, f->error.os_errno);
+            assert_string_equal(error.path, f->error.path);
+            continue;
+        }
+        assert_string_equal(near, alone);
+        memory_free_string(&f->memory.allocator, alone);
+        memory_free_string(&f->memory.allocator, near);
+    }
+    path_memo_release(&memo);
+    path_memo_release(&memo);
+}
+
+/* The directory of the path before is not asked about again, another one is. */
+static void test_near_remembers(void **state)
+{
+    fixture *f = *state;
+    const ksv_allocator *a = &f->memory.allocator;
+    path_memo memo = {.allocator = a};
+    char *out;
+    char moved[TEMP_DIR_PATH_BYTES];
+    assert_int_equal(path_canonical_near(&memo, at(f, "link/e/x"), &out, NULL),
+                     KSV_OK);
+    memory_free_string(a, out);
+    assert_int_equal(rename(at(f, "d"), temp_dir_path(&f->dir, "g", moved)), 0);
+    assert_int_equal(path_canonical_near(&memo, at(f, "link/e/y"), &out, NULL),
+                     KSV_OK);
+    assert_string_equal(out, temp_dir_path(&f->dir, "d/e/y", f->expected));
+    memory_free_string(a, out);
+    assert_int_equal(path_canonical_near(&memo, at(f, "link/x"), &out, NULL),
+                     KSV_ERROR_IO);
+    assert_null(out);
+    assert_int_equal(path_canonical_near(&memo, at(f, "link/e/y"), &out, NULL),
+                     KSV_ERROR_IO);
+    assert_int_equal(path_canonical_near(&memo, at(f, "g/e/y"), &out, NULL),
+                     KSV_OK);
+    assert_string_equal(out, temp_dir_path(&f->dir, "g/e/y", f->expected));
+    memory_free_string(a, out);
+    path_memo_release(&memo);
+}
+
 static void test_relative_paths_begin_where_the_process_is(void **state)
 {
     fixture *f = *state;
@@ -306,6 +369,11 @@ static void test_no_memory(void **state)
         assert_int_equal(
             path_canonical(at(f, "d/x"), &f->memory.allocator, &out, &f->error),
             KSV_ERROR_MEMORY);
+        path_memo memo = {.allocator = &f->memory.allocator};
+        f->memory.calls = 0;
+        assert_int_equal(path_canonical_near(&memo, at(f, "d/x"), &out, NULL),
+                         KSV_ERROR_MEMORY);
+        assert_null(memo.given);
         f->memory.calls = 0;
         assert_int_equal(path_real_directory(at(f, "d"), &f->memory.allocator,
                                              &out, &f->error),
@@ -326,6 +394,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_spellings_become_one),
+        TEST(test_near_is_the_same),
+        TEST(test_near_remembers),
         TEST(test_relative_paths_begin_where_the_process_is),
         TEST(test_the_root),
         TEST(test_long_names),
