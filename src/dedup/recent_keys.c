@@ -22,7 +22,13 @@
 /* A slot is free, or has bits 63..32 of the hash and a reference + 1. */
 #define FREE_SLOT UINT64_MAX
 
-enum { UNIT_BYTES = 8, UNIT_BITS = 3, VISIT_AHEAD = 24, SHORT_KEY_BYTES = 16 };
+enum {
+    UNIT_BYTES = 8,
+    UNIT_BITS = 3,
+    VISIT_AHEAD = 24,
+    SLOTS_AHEAD = 3,
+    SHORT_KEY_BYTES = 16
+};
 
 typedef struct key_chunk {
     uint8_t *data;
@@ -144,7 +150,10 @@ void recent_keys_close(recent_keys *k)
 
 void recent_keys_prefetch(const recent_keys *k, uint64_t hash)
 {
-    MEMORY_PREFETCH(&k->slots[home_of(k, hash)]);
+    const uint64_t *home = &k->slots[home_of(k, hash)];
+    MEMORY_PREFETCH(home);
+    /* Most searches end within so many, which may be in the next line. */
+    MEMORY_PREFETCH(home + SLOTS_AHEAD);
 }
 
 static bool is_key(const recent_key *entry, uint64_t hash, const void *key,
