@@ -90,6 +90,21 @@ static void key_uuid(text *out, uint64_t number)
     put_hex(out, b, 12);
 }
 
+/* UUIDs of version 7, one a millisecond: in the order of their bytes. */
+static void key_ordered(text *out, uint64_t number)
+{
+    uint64_t ms = UINT64_C(0x19bd5e00000) + number, r = random_of(number, 0);
+    put_hex(out, ms >> 16, 8);
+    put_byte(out, '-');
+    put_hex(out, ms, 4);
+    put(out, "-7");
+    put_hex(out, r >> 52, 3);
+    put(out, "-a");
+    put_hex(out, r >> 40, 3);
+    put_byte(out, '-');
+    put_hex(out, r, 12);
+}
+
 static void key_number(text *out, uint64_t number)
 {
     put_number(out, number + 1);
@@ -213,6 +228,7 @@ static const data_kind KINDS[] = {
     {"csv", HEADER, key_uuid, record_row},
     {"jsonl", "", key_uuid, record_json},
     {"lines", "", key_line, record_line},
+    {"ordered", HEADER, key_ordered, record_row},
     {"numbers", HEADER, key_number, record_row},
     {"sha1", HEADER, key_sha1, record_row},
     {"urls", HEADER, key_url, record_row},
@@ -240,6 +256,18 @@ static void write_records(const data_kind *kind, uint64_t records)
     }
 }
 
+/* A key of no record. Of records in order one that lies between them. */
+static void put_absent_key(text *out, const data_kind *kind, uint64_t records,
+                           uint64_t i)
+{
+    if (kind->key != key_ordered) {
+        kind->key(out, records + 1 + i);
+        return;
+    }
+    kind->key(out, random_of(i, 7) % records);
+    out->bytes[out->length - 1] = 'g';
+}
+
 /* Keys of records in random order, some twice; keys of no record. */
 static void write_keys(const data_kind *kind, uint64_t records,
                        const char *which, uint64_t count)
@@ -250,7 +278,10 @@ static void write_keys(const data_kind *kind, uint64_t records,
     for (uint64_t i = 0; i < count; i++) {
         bool present = mixed ? i % 2 == 0 : !absent;
         out.length = 0;
-        kind->key(&out, present ? random_of(i, 7) % records : records + 1 + i);
+        if (present)
+            kind->key(&out, random_of(i, 7) % records);
+        else
+            put_absent_key(&out, kind, records, i);
         put_byte(&out, '\n');
         fwrite(out.bytes, 1, out.length, stdout);
     }

@@ -65,6 +65,11 @@ bench_depth bench_watch_stop(bench_watch *watch);
 void bench_evict(const char *path);
 void bench_evict_directory(const char *directory);
 
+/* Has the filters of an index read, so that a lookup finds all of them in
+ * memory: asks them for so many keys of nothing that none of their pages is
+ * left. */
+void bench_warm_filters(ksv_index *index);
+
 /* Largest resident set so far, in bytes. */
 uint64_t bench_peak_bytes(void);
 

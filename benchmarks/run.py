@@ -1,27 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Builds keysieve, makes data, measures it and its peers, and writes results.json, the tables of README.md and
-the pictures. Takes some ten minutes and 15 GB in the scratch directory; progress goes to standard error."""
+the pictures. Takes some twenty minutes and 15 GB in the scratch directory; progress goes to standard error."""
 import argparse
 import json
 import os
 import subprocess
 import sys
 
-from suite import dedup, jobs, machine, micro, peers, pictures, report
+from suite import dedup, files, jobs, machine, micro, organisations, peers, pictures, report
 from suite.context import Context
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 PARTS = {"floors": (micro.floors, 1), "micro": (micro.micro, 1), "build": (jobs.build, 2), "memory": (jobs.memory, 1),
          "keys": (jobs.keys, 6), "get": (jobs.get, 1), "cold": (jobs.cold, 1), "process": (jobs.process, 1),
-         "gzip": (jobs.gzip, 2), "peers": (peers.peers, 10), "growth": (jobs.growth, 4), "dedup": (dedup.dedup, 3)}
+         "gzip": (jobs.gzip, 2), "peers": (peers.peers, 10), "growth": (jobs.growth, 4), "organisations": (organisations.organisations, 15), "files": (files.files, 3),
+         "dedup": (dedup.dedup, 3)}
 
 
 def parse():
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--quick", action="store_true", help="1,000,000 records instead of 10,000,000; changes no README")
-    p.add_argument("--large", action="store_true", help="growth up to 100,000,000 keys: 10 GB of data more")
+    p.add_argument("--large", action="store_true", help="growth and organisations up to 100,000,000 keys: 20 GB more")
     p.add_argument("--day", action="store_true", help="dedup of 864,000,000 ids a day, too: half an hour and 35 GB")
     p.add_argument("--records", type=int, metavar="N", help="so many records")
     p.add_argument("--runs", type=int, metavar="N", default=5, help="runs of each command; the median counts (5)")
@@ -38,7 +39,7 @@ def parse():
     options = p.parse_args()
     own_size = options.records or options.quick
     options.records = options.records or (1000000 if options.quick else 10000000)
-    options.output = options.output or (os.path.join(options.work, "out") if own_size else HERE)
+    options.output = os.path.abspath(options.output or (os.path.join(options.work, "out") if own_size else HERE))
     unknown = [x for x in (options.only or "").split(",") if x and x not in PARTS]
     if unknown or options.records < 1000 or not 0 < options.runs <= 15:
         p.error(f"no such part: {unknown[0]}" if unknown else "1000 records at least, 1 to 15 runs")
@@ -81,18 +82,19 @@ def measure(options, parts, document, path):
     c.done = 0
     about = machine.describe(c.work, build, ROOT)
     c.remove("main")
-    measured = {"records": c.records, "runs": c.runs, "machine": about, "results": c.results, "notes": c.notes}
+    measured = {"records": c.records, "runs": c.runs, "machine": document["machine"] if adds else about,
+                "results": c.results, "notes": c.notes, "parts": document.get("parts", {}) if adds else {}}
     failed = []
     for part in parts:
+        load_before = os.getloadavg()[0]
         try:
             PARTS[part][0](c)
-        except (OSError, RuntimeError, subprocess.SubprocessError) as e:
-            c.say(f"{part} FAILED: {e}")
+        except Exception as e:  # pylint: disable=broad-except
+            # Whatever it was, the other parts and what was measured are worth having.
+            c.say(f"{part} FAILED: {e!r}")
             failed.append(part)
-        about["load_after"] = os.getloadavg()[0]
-        if adds:
-            for load in ("load_before", "load_after"):
-                about[load] = max(about[load], document["machine"][load])
+        load = max(load_before, os.getloadavg()[0])
+        measured["parts"][part] = {"version": about["version"], "date": machine.now(), "load": load, "whole": part not in failed}
         save(measured, path)
     c.remove("main")
     c.say(f"done, but for {', '.join(failed)}" if failed else "done")
@@ -100,13 +102,18 @@ def measure(options, parts, document, path):
 
 
 def publish(document, output):
+    """The tables, in README.md and what else shows figures; elsewhere than here in new files."""
     r = report.Report(document)
-    readme = os.path.join(output, "README.md")
-    if not os.path.exists(readme):
-        with open(readme, "w", encoding="utf-8") as f:
-            f.write(f"{report.BEGIN}\n{report.END}\n")
-    report.publish(r.text(), readme)
-    pictures_made = pictures.draw_all(document, os.path.join(output, "pictures"), r.sizes())
+    pages = {"README.md": r.text()}
+    pages["organisations.md" if output != HERE else "../docs/organisations.md"] = r.choice()
+    for name, text in pages.items():
+        page = os.path.join(output, name)
+        if not os.path.exists(page):
+            with open(page, "w", encoding="utf-8") as f:
+                f.write(f"{report.BEGIN}\n{report.END}\n")
+        report.publish(text, page)
+    pictures_made = pictures.draw_all(document, os.path.join(output, "pictures"), r.sizes(),
+                                      report.organisation_tables.sizes(r))
     if not pictures_made:
         print("No pictures: gnuplot is not installed.", file=sys.stderr)
     return r

@@ -234,6 +234,31 @@ bool cli_parse_number(command_line *cli, const char *option, const char *value,
                     value);
 }
 
+/* Digits, "e", and one or two digits that say how many zeros follow. */
+static bool read_power_of_ten(const char *value, uint64_t *number)
+{
+    const char *end;
+    uint64_t zeros;
+    if (!read_digits(value, number, &end) || (*end != 'e' && *end != 'E') ||
+        strlen(end + 1) > 2 || !read_digits(end + 1, &zeros, &end) ||
+        *end != '\0')
+        return false;
+    for (; zeros > 0 && *number > 0; zeros--) {
+        if (*number > UINT64_MAX / 10)
+            return false;
+        *number *= 10;
+    }
+    return true;
+}
+
+bool cli_parse_count(command_line *cli, const char *option, const char *value,
+                     uint64_t least, uint64_t most, uint64_t *number)
+{
+    if (read_power_of_ten(value, number) && *number >= least && *number <= most)
+        return true;
+    return cli_parse_number(cli, option, value, least, most, number);
+}
+
 bool cli_parse_size(command_line *cli, const char *option, const char *value,
                     uint64_t *bytes)
 {

@@ -87,6 +87,9 @@ bool cli_refuse_arguments(command_line *cli);
 /* Parsers of values: false after cli_fail(). `option` as in "--fpr". */
 bool cli_parse_number(command_line *cli, const char *option, const char *value,
                       uint64_t least, uint64_t most, uint64_t *number);
+/* The same for counts, which are long: "1e9" is taken as well. */
+bool cli_parse_count(command_line *cli, const char *option, const char *value,
+                     uint64_t least, uint64_t most, uint64_t *number);
 /* A number with K, M, G or T (powers of 1,024) behind it, at least 1. */
 bool cli_parse_size(command_line *cli, const char *option, const char *value,
                     uint64_t *bytes);

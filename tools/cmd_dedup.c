@@ -8,13 +8,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <keysieve/filter.h>
+
 #include "byte_buffer.h"
 #include "commands.h"
 #include "dedup_report.h"
 #include "dedup_request.h"
 #include "dedup_sources.h"
+#include "huge_memory.h"
 #include "interrupt.h"
 #include "message.h"
+#include "text.h"
 
 static const cli_option OPTIONS[] = {
     {'f', "format", "FORMAT", "csv tsv jsonl lines fasta fastq fixed"},
@@ -179,11 +183,40 @@ static int run_request(dedup_request *request, command_line *cli)
     return status;
 }
 
+/* Filters that the machine has no memory for end the run before it begins. */
+static bool check_memory(const ksv_dedup_options *options)
+{
+    ksv_filter_plan plan;
+    ksv_error error = {.byte_offset = KSV_NO_OFFSET};
+    char size[TEXT_SHORT_BYTES];
+    char there[TEXT_SHORT_BYTES];
+    double fpr = options->fpr > 0 ? options->fpr : DEDUP_FPR_DEFAULT;
+    if (!options->approximate)
+        return true;
+    if (ksv_filter_make_plan(options->expected_keys, fpr, 64, &plan, &error) !=
+        KSV_OK) {
+        message_error(&error, NULL);
+        return false;
+    }
+    uint64_t machine_bytes = huge_memory_machine_bytes();
+    if (plan.bits / 8 <= machine_bytes)
+        return true;
+    message_text("so many keys take %s of memory; this machine has %s",
+                 text_format_size(size, (double)plan.bits / 8),
+                 text_format_size(there, (double)machine_bytes));
+    return false;
+}
+
+static int run_checked(dedup_request *request, command_line *cli)
+{
+    return check_memory(&request->options) ? run_request(request, cli) : 2;
+}
+
 static int run(command_line *cli)
 {
     dedup_request request;
     dedup_request_open(&request);
-    int status = dedup_request_parse(&request, cli) ? run_request(&request, cli)
+    int status = dedup_request_parse(&request, cli) ? run_checked(&request, cli)
                                                     : cli->status;
     dedup_request_close(&request);
     return status;

@@ -55,7 +55,7 @@ static void add_memory(byte_buffer *lines, const ksv_dedup_options *options,
 static void warn_of_rate(const ksv_dedup_options *options,
                          const ksv_dedup_info *info)
 {
-    double wanted = options->fpr > 0 ? options->fpr : 0.001;
+    double wanted = options->fpr > 0 ? options->fpr : DEDUP_FPR_DEFAULT;
     if (options->approximate && info->fpr > wanted * 1.1)
         message_text("warning: more keys came than --expect said: up to %.3g "
                      "%% of the fresh ones were dropped, not %.3g %%",

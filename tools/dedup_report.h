@@ -5,6 +5,9 @@
 
 #include <keysieve/dedup.h>
 
+/* Of --approximate, without --fpr. */
+#define DEDUP_FPR_DEFAULT 0.001
+
 void dedup_report_print(const ksv_dedup_options *options,
                         const ksv_dedup_report *report,
                         const ksv_dedup_info *info, double seconds);

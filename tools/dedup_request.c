@@ -94,8 +94,8 @@ static bool take_size(dedup_request *request, command_line *cli, int id,
     case DEDUP_MEMORY:
         return cli_parse_size(cli, "--memory", value, &options->memory_bytes);
     case DEDUP_EXPECT:
-        return cli_parse_number(cli, "--expect", value, 1, UINT64_C(1) << 50,
-                                &options->expected_keys);
+        return cli_parse_count(cli, "--expect", value, 1, UINT64_C(1) << 50,
+                               &options->expected_keys);
     case DEDUP_FPR:
         return cli_parse_rate(cli, "--fpr", value, &options->fpr);
     default:

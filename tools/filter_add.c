@@ -38,7 +38,8 @@ static int add_to(command_line *cli, const filter_request *request,
                           &info.options.hasher))
         return cli->status;
     int status = 2;
-    if (add_keys(builder, &keys))
+    if (filter_store_check_keys(cli->arguments[0], &keys) &&
+        add_keys(builder, &keys))
         status = filter_store_save(cli, builder, cli->arguments[0],
                                    FILTER_STORE_UPDATE);
     filter_keys_close(&keys);

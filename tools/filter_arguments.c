@@ -2,8 +2,6 @@
 /* What the verbs of filters are asked for, and the shapes that follow. */
 #include "filter_arguments.h"
 
-#include <string.h>
-
 #include "message.h"
 
 #define MOST_EXPECTED 1000000000000000000u
@@ -19,41 +17,14 @@ static void set_defaults(filter_request *request)
                                 .memory_bytes = DEFAULT_MEMORY_BYTES};
 }
 
-/* "1e9" is taken as well: counts are long. False when it is no such number. */
-static bool read_power_of_ten(const char *value, uint64_t *number)
-{
-    const char *e = strpbrk(value, "eE");
-    if (e == NULL || e == value || e[1] == '\0' || strlen(e + 1) > 2 ||
-        strspn(e + 1, "0123456789") != strlen(e + 1) ||
-        strspn(value, "0123456789") != (size_t)(e - value) || e - value > 18)
-        return false;
-    unsigned zeros = 0;
-    for (const char *c = e + 1; *c != '\0'; c++)
-        zeros = zeros * 10 + (unsigned)(*c - '0');
-    *number = 0;
-    for (const char *c = value; c < e; c++)
-        *number = *number * 10 + (unsigned)(*c - '0');
-    for (; zeros > 0 && *number <= MOST_EXPECTED; zeros--)
-        *number *= 10;
-    return *number <= MOST_EXPECTED;
-}
-
-static bool parse_expect(command_line *cli, const char *value,
-                         filter_request *request)
-{
-    request->has_expect = true;
-    if (read_power_of_ten(value, &request->expect))
-        return true;
-    return cli_parse_number(cli, "--expect", value, 0, MOST_EXPECTED,
-                            &request->expect);
-}
-
 static bool take_value(command_line *cli, int id, const char *value,
                        filter_request *request)
 {
     switch (id) {
     case FILTER_EXPECT:
-        return parse_expect(cli, value, request);
+        request->has_expect = true;
+        return cli_parse_count(cli, "--expect", value, 0, MOST_EXPECTED,
+                               &request->expect);
     case FILTER_FPR:
         request->has_fpr = true;
         return cli_parse_rate(cli, "--fpr", value, &request->fpr);

@@ -249,7 +249,7 @@ static int run_opened(creation *c)
                           &c->options.hasher))
         return c->cli->status;
     int status = 2;
-    if (build(c))
+    if (filter_store_check_keys(c->request->output, &c->keys) && build(c))
         status = filter_store_save(c->cli, c->builder, c->request->output,
                                    FILTER_STORE_REPLACE);
     ksv_filter_builder_close(c->builder);

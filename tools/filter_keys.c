@@ -36,6 +36,15 @@ void filter_keys_close(filter_keys *keys)
     keys->hashes = NULL;
 }
 
+bool filter_keys_are_of(const filter_keys *keys, const char *path)
+{
+    struct stat ours;
+    struct stat other;
+    return keys->list.fd >= 0 && fstat(keys->list.fd, &ours) == 0 &&
+           stat(path, &other) == 0 && ours.st_dev == other.st_dev &&
+           ours.st_ino == other.st_ino;
+}
+
 bool filter_keys_next(filter_keys *keys)
 {
     keylist *list = &keys->list;

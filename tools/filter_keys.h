@@ -26,6 +26,9 @@ bool filter_keys_open(filter_keys *keys, command_line *cli, size_t argument,
                       bool nul_ended, const ksv_hasher *hasher);
 void filter_keys_close(filter_keys *keys);
 
+/* Whether they are read from the file that `path` names. */
+bool filter_keys_are_of(const filter_keys *keys, const char *path);
+
 /* The next batch; an empty one at the end. False after a message. */
 bool filter_keys_next(filter_keys *keys);
 

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "huge_memory.h"
 #include "message.h"
@@ -18,20 +17,13 @@
 #define BUSY_WAIT_NS 20000000
 #define BUSY_TRIES 3000
 
-/* The number of keys is known to a thousandth. */
+/* The number of keys is told from those that changed a bit, so it may be wrong
+ * by a few square roots of those that did not. */
 #define RATE_MARGIN 1.01
+#define DEVIATIONS 3.0
 
 /* Of filters that were made for no rate. */
 #define USELESS_RATE 0.5
-
-static uint64_t machine_bytes(void)
-{
-    long pages = sysconf(_SC_PHYS_PAGES);
-    long page_bytes = sysconf(_SC_PAGESIZE);
-    if (pages <= 0 || page_bytes <= 0)
-        return UINT64_MAX;
-    return (uint64_t)pages * (uint64_t)page_bytes;
-}
 
 static bool fail_memory(uint64_t wanted)
 {
@@ -40,7 +32,7 @@ static bool fail_memory(uint64_t wanted)
     message_text("the filter takes %" PRIu64 " bytes (%s) of memory, more than "
                  "can be had; this machine has %s",
                  wanted, text_format_size(size, (double)wanted),
-                 text_format_size(there, (double)machine_bytes()));
+                 text_format_size(there, (double)huge_memory_machine_bytes()));
     return false;
 }
 
@@ -50,7 +42,7 @@ bool filter_store_make(const ksv_filter_options *options,
     ksv_error error = {.byte_offset = KSV_NO_OFFSET};
     uint64_t wanted = options->plan.blocks * 64;
     *builder = NULL;
-    if (wanted > machine_bytes())
+    if (wanted > huge_memory_machine_bytes())
         return fail_memory(wanted);
     ksv_status status = ksv_filter_builder_open(
         options, huge_memory_allocator(), builder, &error);
@@ -119,6 +111,16 @@ bool filter_store_check(const char *path)
     return true;
 }
 
+bool filter_store_check_keys(const char *path, const filter_keys *keys)
+{
+    if (!filter_keys_are_of(keys, path))
+        return true;
+    message_text("%s: the keys are read from this file, which would be "
+                 "replaced",
+                 path);
+    return false;
+}
+
 static const char *format_percent(char text[TEXT_SHORT_BYTES], double rate)
 {
     snprintf(text, TEXT_SHORT_BYTES, "%.3g %%", 100 * rate);
@@ -157,6 +159,19 @@ static void say_content(const char *path, const ksv_filter_info *info,
                  format_percent(percent, rate));
 }
 
+/* Whether there are surely more keys than fit. */
+static bool is_overfull(const ksv_filter_info *info)
+{
+    const ksv_filter_plan *plan = &info->options.plan;
+    double rate = plan->fpr > 0 ? plan->fpr * RATE_MARGIN : USELESS_RATE;
+    uint64_t fit =
+        ksv_filter_plan_capacity(plan, rate, info->options.hash_bits);
+    if (info->keys <= fit)
+        return false;
+    double over = (double)(info->keys - fit) / DEVIATIONS;
+    return over * over > rate * (double)info->keys;
+}
+
 static void report(const command_line *cli, ksv_filter_builder *builder,
                    const char *path)
 {
@@ -164,10 +179,9 @@ static void report(const command_line *cli, ksv_filter_builder *builder,
     ksv_filter_builder_get_info(builder, &info);
     double rate = ksv_filter_plan_expected_fpr(&info.options.plan, info.keys,
                                                info.options.hash_bits);
-    double asked = info.options.plan.fpr;
     if (!cli->is_quiet)
         say_content(path, &info, rate);
-    if (rate > (asked > 0 ? asked * RATE_MARGIN : USELESS_RATE))
+    if (is_overfull(&info))
         say_overfull(path, &info, rate);
 }
 

@@ -8,6 +8,7 @@
 #include <keysieve/filter.h>
 
 #include "cli.h"
+#include "filter_keys.h"
 
 /* An empty filter in memory. False after a message, which says how much memory
  * was wanted. */
@@ -24,6 +25,9 @@ bool filter_store_take_options(const char *path, ksv_filter_options *options);
 /* False, after a message, when a filter must not be written to `path`: it is
  * no regular file, or the filter of an index. */
 bool filter_store_check(const char *path);
+
+/* False, after a message, when `keys` are read from the file at `path`. */
+bool filter_store_check_keys(const char *path, const filter_keys *keys);
 
 typedef enum filter_store_way {
     FILTER_STORE_REPLACE,

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define PAGE_BYTES ((size_t)2 << 20)
 
@@ -46,4 +47,13 @@ static const ksv_allocator HUGE_MEMORY = {
 const ksv_allocator *huge_memory_allocator(void)
 {
     return &HUGE_MEMORY;
+}
+
+uint64_t huge_memory_machine_bytes(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES);
+    long page_bytes = sysconf(_SC_PAGESIZE);
+    if (pages <= 0 || page_bytes <= 0)
+        return UINT64_MAX;
+    return (uint64_t)pages * (uint64_t)page_bytes;
 }

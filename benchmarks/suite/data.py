@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-ENDINGS = {"csv": ".csv", "jsonl": ".jsonl", "lines": ".txt", "numbers": ".csv", "sha1": ".csv", "urls": ".csv",
+ENDINGS = {"csv": ".csv", "jsonl": ".jsonl", "lines": ".txt", "ordered": ".csv", "numbers": ".csv", "sha1": ".csv", "urls": ".csv",
            "short": ".csv", "long": ".csv", "fasta": ".fa"}
 KEY_OPTIONS = {"lines": [], "fasta": []}
 

@@ -23,6 +23,10 @@ def field(path, name):
         return ""
 
 
+def now():
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+
+
 def describe(work, build, root):
     flags = field("/proc/cpuinfo", "flags").split()
     simd = next((name for flag, name in (("avx512bw", "AVX-512"), ("avx2", "AVX2")) if flag in flags), "no AVX2")
@@ -36,6 +40,5 @@ def describe(work, build, root):
         "compiler": output(compiler, "--version").split("\n")[0],
         "filesystem": output("df", "--output=fstype", work).split("\n")[-1],
         "version": output("git", "-C", root, "describe", "--always", "--dirty") or "unknown",
-        "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
-        "load_before": os.getloadavg()[0],
+        "date": now(),
     }

@@ -9,7 +9,7 @@ from . import data
 
 # Run with arguments of their own, by other parts or by hand; all others are picked up here.
 KNOWN = {"bench_floors", "bench_filter", "bench_table", "bench_get", "bench_cold", "bench_lookup", "bench_scan",
-         "bench_dedup"}
+         "bench_dedup", "bench_organisation"}
 # Arguments for few records and for many.
 ARGUMENTS = {"bench_inflate": ((2, 1), (32, 3)), "bench_sort": ((20000, 1), ()), "bench_filter_keys": ((20000,), ()),
              "bench_sorted": ((20000,), ())}

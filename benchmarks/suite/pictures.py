@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 
-from . import peers
+from . import organisation_tables, peers
 
 HEAD = """set terminal svg size 720,{height} font 'sans-serif,13' background rgb 'white'
 set output '{path}'
@@ -34,7 +34,8 @@ def bars(path, title, unit, rows, log=False):
     for i, (name, value, colour) in enumerate(rows):
         lines.append(f'"{name}" {len(rows) - i} {value} {colour} "{value:,.3g}"' if value < 1000 else
                      f'"{name}" {len(rows) - i} {value} {colour} "{value:,.0f}"')
-    lines += ["EOD", "set logscale x" if log else "", f"set xrange [{left}:{most * (6 if log else 1.15)}]",
+    tics = "set format x '10^{%L}'" if log and most > 1e6 * left else ""
+    lines += ["EOD", "set logscale x" if log else "", tics, f"set xrange [{left}:{most * (6 if log else 1.15)}]",
               f"set yrange [0.4:{len(rows) + 0.6}]", f"set xlabel '{unit}'", "unset key", "set style fill solid",
               f"plot $data using ({left}):2:({left}):3:($2-0.35):($2+0.35):4:ytic(1) with boxxyerror lc rgb variable, "
               "$data using 3:2:5 with labels left offset 0.5,0 notitle"]
@@ -47,24 +48,50 @@ def by_system(get, ours, theirs):
                    if name not in ("libbloom", "RocksDB-unsorted")]
 
 
+def lines_by_keys(path, title, sizes, lines, unit=None, least=1):
+    """Lines, (name, values by size), over the numbers of keys, both by powers of ten."""
+    data, plots = [], []
+    for i, (name, values) in enumerate(lines):
+        if not sizes or any(v is None for v in values):
+            continue
+        data += [f"$d{i} << EOD", *(f"{n} {v}" for n, v in zip(sizes, values)), "EOD"]
+        plots.append(f"$d{i} using 1:2 with linespoints lw 2 pt 7 title '{name}'")
+    if not plots:
+        return
+    data += ["set logscale xy", "set format xy '10^{%L}'", "set xlabel 'keys'", f"set ylabel '{unit}'" if unit else "",
+             "set key below maxrows 2", f"set xrange [{sizes[0] * 0.7}:{sizes[-1] * 1.4}]", f"set yrange [{least}:*]",
+             "plot " + ", ".join(plots)]
+    draw(path, title, "\n".join(data) + "\n", 420)
+
+
 def growth(path, get, sizes):
     facts = (("build.a_record", "build, ns a record"), ("get.present.single.safe", "get, ns"),
              ("get.present.batch.mapped", "get in a batch, mapped, ns"), ("cold.get.single", "cold get, ns"),
              ("bytes_a_key", "index, bytes a key"))
+    lines_by_keys(path, "What a key costs as the index grows", sizes,
+                  [(name, [get(f"growth.{n}.{fact}") for n in sizes]) for fact, name in facts])
+
+
+def organisations(directory, get, sizes):
+    lines = [("linear scan", [get(f"organisations.{n}.scan.present") for n in sizes])]
+    for cost, name in (("single", "warm"), ("cold", "cold")):
+        lines += [(f"{text}, {name}", [get(f"organisations.{n}.{way}.with.present.{cost}") for n in sizes])
+                  for way, text in organisation_tables.TEXT.items() if way != "sorted_in_order"]
+    lines_by_keys(os.path.join(directory, "organisations.svg"), "A present key, by the organisation of the index", sizes, lines, "ns",
+                  1000)
     if not sizes:
         return
-    lines, plots = [], []
-    for i, (fact, name) in enumerate(facts):
-        points = [(n, get(f"growth.{n}.{fact}")) for n in sizes]
-        if any(v is None for _, v in points):
-            continue
-        lines += [f"$d{i} << EOD", *(f"{n} {v}" for n, v in points), "EOD"]
-        plots.append(f"$d{i} using 1:2 with linespoints lw 2 pt 7 title '{name}'")
-    if not plots:
-        return
-    lines += ["set logscale xy", "set format xy '10^{%L}'", "set xlabel 'keys'", "set key below maxrows 2",
-              f"set xrange [{sizes[0] * 0.7}:{sizes[-1] * 1.4}]", "set yrange [1:*]", "plot " + ", ".join(plots)]
-    draw(path, "What a key costs as the index grows", "\n".join(lines) + "\n", 420)
+
+    def microseconds(name):
+        value = get(f"organisations.{sizes[-1]}.{name}")
+        return None if value is None else value / 1e3
+
+    rows = [("linear scan", microseconds("scan.present"), FLOOR)]
+    for way in organisation_tables.TEXT:
+        rows += [(f"{way.replace('_', ' ')}{name}", microseconds(f"{way}.{with_filter}.absent.single"), colour)
+                 for with_filter, name, colour in (("with", "", OURS), ("without", ", no filter", THEIRS))]
+    bars(os.path.join(directory, "organisations_absent.svg"), f"An absent key, not among {sizes[-1]:,} (warm)", "µs", rows,
+         log=True)
 
 
 def rates(path, results):
@@ -79,7 +106,7 @@ def rates(path, results):
     draw(path, "False positives of filters", "\n".join(lines) + "\n")
 
 
-def draw_all(document, directory, sizes):
+def draw_all(document, directory, sizes, organisation_sizes):
     """False when there is no gnuplot."""
     if shutil.which("gnuplot") is None:
         return False
@@ -108,5 +135,6 @@ def draw_all(document, directory, sizes):
                          ("keysieve, mapped, trust_ns", "get.absent.single.trusting"), ("keysieve, in batches", "get.absent.batch.safe"),
                          ("keysieve, in batches, mapped", "get.absent.batch.mapped")], "absent"), log=True)
     growth(at("growth.svg"), get, sizes)
+    organisations(directory, get, organisation_sizes)
     rates(at("rates.svg"), results)
     return True

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the figures have to reach, and whether they do."""
 import collections
+import re
 
 Row = collections.namedtuple("Row", "what limit measured reached repeat note")
 
@@ -11,6 +12,14 @@ BY_BATCH_MAPPED = "get, present, batches, mapped"
 RATE_IDS = 1000
 DAY = "dedup of 864,000,000 ids a day, window of 24 h"
 NOT_TOLD_APART = "one run beside other work; how much of it is that and how much the size was not told apart"
+OTHER_KEYS_BUILD = "build, slowest of other keys and lengths / UUIDs"
+OTHER_KEYS_GET = "get, present, one by one, slowest of other keys and lengths / UUIDs"
+ABSENT_PROCESS = "absent key, one process above `/bin/true`, many files / one file"
+ABSENT_CALL = "absent keys, 2,000 in a call, many files / one file"
+ABSENT_TRUSTING = "absent key, a call a key, `trust_ns` a second, many files / one file"
+IN_ORDER = "sorted, data in the order of its keys: table"
+GROWN_CALLS = "cold get, read calls a key"
+OTHER_KINDS = ("numbers", "sha1", "urls", "short", "long")
 BY_STDIN = "`get -l -f -`, 1,000,000 keys, half absent"
 
 
@@ -30,7 +39,18 @@ def reasons_of(results):
             return f"{what} {at(name)} ns when 32 are asked for ahead"
         return f"accesses side by side take {at('floor.memory.12_MiB.independent')} ns in 12 MiB"
 
+    looks = (f"\"not found\" is told only after a look at each of {at('files.small.files')} data files: "
+             f"{at('files.small.many.get.absent.single.safe', 1e-6)} ms for a call; reading the catalog of so many takes the rest")
     return {
+        ABSENT_PROCESS: looks, ABSENT_CALL: looks,
+        ABSENT_TRUSTING: f"{at('files.small.many.get.absent.single.trusting')} ns with the looks of every second in it, each "
+                         f"{at('files.small.many.get.absent.single.safe', 1e-6)} ms",
+        GROWN_CALLS: "calls beyond the two read pages of the filter that no key had asked for before",
+        IN_ORDER: "an entry a record was written, as if the data were in no order",
+        OTHER_KEYS_BUILD: f"records of 2 KB: {at('keys.long.a_record')} ns a record and {at('keys.long.speed')} GB/s, UUIDs in "
+                          f"rows of 100 B: {at('keys.csv.a_record')} and {at('keys.csv.speed')}",
+        OTHER_KEYS_GET: "records of 2 KB have 33 cache lines that are looked through to where the record ends; `pread` of 4 KiB "
+                        f"takes {at('floor.pread.of_4096_bytes')} ns, of 128 B {at('floor.pread.of_128_bytes')} ns",
         f"{DAY}, exact: processor time an id": NOT_TOLD_APART,
         f"{DAY}, exact: time an id": NOT_TOLD_APART,
         f"{DAY}, approximate: time an id": NOT_TOLD_APART,
@@ -70,6 +90,10 @@ class Reach:
     def get(self, name):
         return self.results[name]["value"] if name in self.results else None
 
+    def reason(self, what):
+        """That of the figure, or of the figure at any size ("SIZE: figure")."""
+        return self.reasons.get(what) or self.reasons.get(what.split(": ", 1)[-1], "")
+
     def add(self, what, limit, unit, value, part, format_value="{:.2f}"):
         """A figure that has to stay at or below its limit."""
         if value is None:
@@ -77,7 +101,7 @@ class Reach:
             return
         reached = value <= limit
         self.rows.append(Row(what, f"≤ {limit} {unit}", f"{format_value.format(value)} {unit}", reached, part,
-                             "" if reached else self.reasons.get(what, "")))
+                             "" if reached else self.reason(what)))
 
     def ratio(self, what, limit, above, below, part):
         a, b = self.get(above), self.get(below)
@@ -98,6 +122,10 @@ def rows(results, reasons=None):
     cold(r)
     processes(r)
     compressed(r)
+    other_keys(r)
+    growth(r)
+    many_files(r)
+    organisations(r)
     streams(r)
     return r.rows
 
@@ -107,6 +135,8 @@ def build_memory(r):
     r.scaled("build csv, peak memory (20 B a key + 64 MB)", round(records * 20 / 1e6 + 64), "MB", "build.csv.2_threads.peak",
              1e-6, "build", format_value="{:.0f}")
     r.scaled("build `--memory 64M` of short lines, peak", 80, "MiB", "memory.under_64M.peak", 1 / MIB, "memory",
+             format_value="{:.0f}")
+    r.scaled("the same, memory that is no file's", 64, "MiB", "memory.under_64M.anonymous", 1 / MIB, "memory",
              format_value="{:.0f}")
     r.ratio("build `--memory 64M` / in memory", 3, "memory.under_64M.seconds", "memory.in_memory.seconds", "memory")
 
@@ -127,7 +157,7 @@ def cold(r):
     if depth is None:
         r.rows.append(Row(what, "≥ 32", "not measured", None, "cold", ""))
     else:
-        r.rows.append(Row(what, "≥ 32", f"{depth:.0f}", depth >= 32, "cold", "" if depth >= 32 else r.reasons.get(what, "")))
+        r.rows.append(Row(what, "≥ 32", f"{depth:.0f}", depth >= 32, "cold", "" if depth >= 32 else r.reason(what)))
 
 
 def processes(r):
@@ -165,6 +195,52 @@ def streams(r):
     if given is None or given * predicted / 100 >= RATE_IDS:
         off = abs(measured / predicted - 1) * 100 if predicted else None
         r.add(f"{size}, approximate: rate against prediction", 10, "% off", off, repeat, "{:.1f}")
+
+
+def slower_build(get, kind):
+    """By bytes or by records, whichever is more alike."""
+    speed, record, base_speed, base_record = (get(f"keys.{k}.{x}") for k in (kind, "csv") for x in ("speed", "a_record"))
+    return None if None in (speed, record, base_speed, base_record) else min(base_speed / speed, record / base_record)
+
+
+def other_keys(r):
+    builds = [slower_build(r.get, kind) for kind in OTHER_KINDS]
+    r.add(OTHER_KEYS_BUILD, 1.2, "x", None if None in builds else max(builds), "keys")
+    one, *others = (r.get(f"keys.{kind}.get.present.single.safe") for kind in ("csv", *OTHER_KINDS))
+    r.add(OTHER_KEYS_GET, 1.2, "x", None if None in (one, *others) else max(others) / one, "keys")
+
+
+def growth(r):
+    """What must not depend on the size of the index, and what must grow with it only."""
+    sizes = sorted({int(m.group(1)) for m in (re.match(r"growth\.(\d+)\.", name) for name in r.results) if m})
+    repeat = "growth --large" if sizes and sizes[-1] > 10000000 else "growth"
+    least, most = (sizes[0], sizes[-1]) if sizes else (0, 0)
+    of = f"{most:,} keys" if sizes else "growth"
+    r.scaled(f"{of}: build, peak memory (20 B a key + 64 MB)", round(most * 20 / 1e6 + 64), "MB", f"growth.{most}.build.peak",
+             1e-6, repeat, format_value="{:,.0f}")
+    r.scaled(f"{of}: {GROWN_CALLS}", 2, "calls", f"growth.{most}.cold.read_calls_a_key", 1, repeat,
+             format_value="{:.3f}")
+    r.scaled(f"{of}: one `get KEY` process, read from a cold disk", 128, "KiB", f"growth.{most}.process_cold_disk", 1 / 1024,
+             repeat, format_value="{:.0f}")
+    r.ratio(f"{of} / {least:,}: time of one `get KEY` process", 1.2, f"growth.{most}.process", f"growth.{least}.process", repeat)
+    r.ratio(f"{of} / {least:,}: peak memory of one `get KEY` process", 1.2, f"growth.{most}.process_peak",
+            f"growth.{least}.process_peak", repeat)
+
+
+def many_files(r):
+    for what, fact in ((ABSENT_PROCESS, "process.absent"), (ABSENT_CALL, "get.absent.batch.safe"),
+                       (ABSENT_TRUSTING, "get.absent.single.trusting")):
+        r.ratio(what, 2, f"files.small.many.{fact}", f"files.small.one.{fact}", "files")
+
+
+def organisations(r):
+    sizes = sorted({int(m.group(1)) for m in (re.match(r"organisations\.(\d+)\.", name) for name in r.results) if m})
+    name = f"organisations.{sizes[-1]}" if sizes else "organisations"
+    for way in ("sorted", "btree"):
+        r.scaled(f"{way}: blocks read for a present key", 1, "reads", f"{name}.{way}.with.present.pages", 1, "organisations",
+                 format_value="{:.3f}")
+    table = r.get(f"{name}.sorted_in_order.table_bytes")
+    r.add(IN_ORDER, 0.1, "B a key", None if table is None else table / sizes[-1], "organisations", "{:.3f}")
 
 
 def compressed(r):

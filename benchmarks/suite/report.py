@@ -3,28 +3,10 @@
 import math
 import re
 
-from . import peers, reach
+from . import file_tables, organisation_tables, peers, reach
+from .markdown import count, number, table
 
 BEGIN, END = "<!-- results: begin (written by run.py) -->", "<!-- results: end -->"
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(str(x) for x in row) + " |" for row in rows])
-
-
-def number(value, digits=3):
-    """With so many significant digits and no exponent."""
-    if value is None:
-        return "–"
-    if value == 0:
-        return "0"
-    places = max(digits - 1 - math.floor(math.log10(abs(value))), 0)
-    return f"{value:,.{places}f}"
-
-
-def count(value):
-    return "–" if value is None else f"{value:,.0f}"
 
 
 class Report:
@@ -42,13 +24,22 @@ class Report:
     def machine(self):
         m = self.document["machine"]
         lines = [f"{m['processor']}, {m['processors']} processors, {m['memory_gib']:.0f} GiB of memory, {m['system']}, "
-                 f"{m['compiler']}, {m['filesystem']}. Version {m['version']}, {m['date']}."]
-        lines.append(f"{self.document['records']:,} records unless a line says otherwise; medians of "
-                     f"{self.document['runs']} runs. Load of the machine at the start {m['load_before']:.1f}, "
-                     f"at the end {m['load_after']:.1f}.")
-        if max(m["load_before"], m["load_after"]) > m["processors"] + 0.5:
-            lines.append("**Other work ran on the machine meanwhile: times are too high, and ratios uncertain.**")
+                 f"{m['compiler']}, {m['filesystem']}. {self.document['records']:,} records unless a line says otherwise; "
+                 f"medians of {self.document['runs']} runs.", "", self.parts()]
+        loads = [p["load"] for p in self.document.get("parts", {}).values()] + [m.get("load_before", 0), m.get("load_after", 0)]
+        if max(loads) > m["processors"] + 0.5:
+            lines.append("\n**Other work ran on the machine meanwhile: times are too high, and ratios uncertain.**")
         return "\n".join(lines)
+
+    def parts(self):
+        """When each part was measured, and how busy the machine was: the load is that of the minute before its start or
+        its end, whichever was more, with its own work in it."""
+        m, parts = self.document["machine"], self.document.get("parts", {})
+        rows = [(f"`{name}`" + ("" if p["whole"] else ", **ended too early**"), p["version"], p["date"], f"{p['load']:.1f}") for name, p in parts.items()]
+        if not any(p["version"] == m["version"] for p in parts.values()):
+            load = max(m.get("load_before", 0), m.get("load_after", 0))
+            rows.insert(0, ("what is not named below" if parts else "all", m["version"], m["date"], f"{load:.1f}"))
+        return table(("part", "version", "ended", "load"), rows)
 
     def reached(self):
         marks = {True: "yes", False: "**no**", None: ""}
@@ -131,16 +122,13 @@ class Report:
         return "\n\n".join(parts)
 
     def keys(self):
-        base_speed, base_record = self.get("keys.csv.speed"), self.get("keys.csv.a_record")
         rows = []
         for kind, text in (("csv", "UUIDs, rows of 100 B"), ("numbers", "sequential numbers"), ("sha1", "SHA-1 in hex"),
                            ("urls", "URLs"), ("short", "records of 20 B"), ("long", "records of 2 KB, a tenth as many")):
-            speed, record = self.get(f"keys.{kind}.speed"), self.get(f"keys.{kind}.a_record")
-            even = "–"
-            if None not in (speed, record, base_speed, base_record):
-                fine = speed >= base_speed * 0.8 or record <= base_record * 1.2
-                even = "yes" if fine else "**no**"
-            rows.append((text, number(speed), number(record), even, self.show(f"keys.{kind}.get.present.single.safe"),
+            slower = reach.slower_build(self.get, kind)
+            even = "–" if slower is None else "yes" if slower <= 1.2 else "**no**"
+            rows.append((text, self.show(f"keys.{kind}.speed"), self.show(f"keys.{kind}.a_record"), even,
+                         self.show(f"keys.{kind}.get.present.single.safe"),
                          self.show(f"keys.{kind}.get.present.batch.safe"), self.show(f"keys.{kind}.bytes_a_key")))
         return table(("keys", "build GB/s", "build ns a record", "as UUIDs within 20 %, in one of the two", "get ns",
                       "get in a batch ns", "bytes a key"), rows)
@@ -154,7 +142,7 @@ class Report:
                  ("bytes_a_key", 1, "bytes a key"), ("get.present.single.safe", 1, "get, present, ns"),
                  ("get.absent.single.safe", 1, "get, absent, ns"), ("get.present.batch.mapped", 1, "in a batch, mapped, ns"),
                  ("cold.read_calls_a_key", 1, "cold get, reads"), ("cold.get.single", 1e-3, "cold get, µs"),
-                 ("process", 1, "one process, ms"), ("process_peak", 1 / reach.MIB, "one process, peak MiB"))
+                 ("process", 1, "one process, ms"), ("process_cold_disk", 1 / 1024, "one process, cold, KiB read"), ("process_peak", 1 / reach.MIB, "one process, peak MiB"))
         sizes = self.sizes()
         rows = []
         for fact, factor, text in facts:
@@ -192,10 +180,14 @@ class Report:
     def text(self):
         parts = ["### Reached", self.reached(), "### Floors in the same run", self.floors(), "### Builds", self.jobs(),
                  "### Lookups", self.lookups(), "### Other systems", self.peers(), self.others(),
-                 "### Other keys", self.keys(), "### Streams without duplicates", self.dedup(),
+                 "### Other keys", self.keys(), "### Organisations", organisation_tables.whole(self), "### Many files",
+                 file_tables.whole(self), "### Streams without duplicates", self.dedup(),
                  "### Growth", self.growth(), "### Ten thousand million keys, on paper",
                  extrapolation(self)]
         return "\n\n".join([self.machine(), *parts])
+
+    def choice(self):
+        return organisation_tables.choice(self)
 
 
 def slope(sizes, values):
@@ -209,7 +201,8 @@ def slope(sizes, values):
 
 def extrapolation(report, keys=10 ** 10):
     """From the largest size that was measured to so many keys."""
-    sizes = report.sizes()
+    sizes = [n for n in report.sizes() if None not in (report.get(f"growth.{n}.{fact}") for fact in
+                                                       ("table_bytes", "filter_bits_a_key", "build.seconds"))]
     if not sizes:
         return "Not measured."
     n = sizes[-1]

@@ -31,11 +31,13 @@ extern "C" {
  * never fresh; one that was not may be taken for one, at the rate that was
  * asked for. With a window there are generations of filters, of which the
  * oldest is dropped as a whole: a key is kept for the window and up to one
- * slice of it longer.
+ * slice of it longer, or up to another window while more keys come than were
+ * expected.
  *
  * Time: that of the stream is the latest time that came so far. It never goes
  * back, whatever a clock or a late record says: a key whose time is earlier
- * counts as of the time of the stream. */
+ * counts as of the time of the stream. One that comes as KSV_DEDUP_TIME_LATEST
+ * before any time did is earlier than all times. */
 typedef struct ksv_dedup ksv_dedup;
 
 typedef struct ksv_dedup_options {
@@ -194,7 +196,8 @@ typedef struct ksv_dedup_report {
  * A time is RFC 3339 ("2026-03-01T12:00:00.5Z"), or a number of seconds,
  * milliseconds or microseconds since 1970, told by its size. One that is
  * missing, cannot be read, or is more than a window ahead of the computer's
- * clock counts as that of the stream.
+ * clock counts as that of the stream; at its beginning, as the first one of
+ * those that were read together.
  *
  * After an error `*report` (may be NULL) says how far it came; records before
  * the place of an error in the data have been written. Ends with a checkpoint,

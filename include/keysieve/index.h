@@ -202,7 +202,8 @@ typedef struct ksv_index_info {
     /* Of filters that files have beside those. */
     uint64_t file_filter_bytes;
     uint64_t segments;
-    uint64_t tier_segments[KSV_INFO_TIERS]; /* the last one: and above */
+    uint64_t tier_segments[KSV_INFO_TIERS]; /* the last one: and above, and
+                                               those that are never merged */
     uint64_t dead_records; /* in the tables, of data that is gone */
     size_t file_count;
     const ksv_index_file *files; /* file_count, in order */

@@ -34,8 +34,9 @@ typedef struct ksv_range_options {
     bool reverse;    /* from the last record to the first */
     bool first_only; /* of each key the first record */
     bool no_data;    /* records are verified, but `data` is not filled */
-    /* Nothing is read of the data: of a record only key, file and offset have a
-     * meaning, and ksv_record_read() is KSV_ERROR_ARGUMENT. */
+    /* No record is read: of a record only key, file and offset have a meaning,
+     * and ksv_record_read() is KSV_ERROR_ARGUMENT. Only of data that is in the
+     * order of its keys itself these are read there. */
     bool index_only;
     bool linear_scan; /* read every data file from its start instead */
     uint64_t limit;   /* at most so many records; 0: all */

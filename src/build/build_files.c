@@ -17,7 +17,8 @@
 
 #define LEAST_MEMORY_BYTES ((uint64_t)32 << 20)
 #define DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
-/* The sidecars of so many small files are synced together. */
+/* The sidecars of so many small files are synced together, which waits for what
+ * others have written as well. Fewer are done as soon by threads. */
 #define LOOSE_LEAST_FILES 256
 /* What a build takes beside what its files do. */
 #define BUILD_BYTES ((uint64_t)8 << 20)
@@ -28,12 +29,16 @@ void build_run_tell(build_run *run, const ksv_error *problem, bool is_warning)
         run->options.problem(run->options.problem_ctx, problem, is_warning);
 }
 
-segment_place build_run_place(const build_run *run)
+segment_place build_run_place(build_run *run)
 {
-    return (segment_place){.fs = run->fs,
+    segment_place place = {.fs = run->fs,
                            .directory = run->directory,
                            .allocator = &run->allocator,
-                           .parameters = &run->state.parameters};
+                           .parameters = &run->state.parameters,
+                           .data = &run->data.base};
+    state_data_init(&run->data, &place, run->real_directory, &run->state,
+                    run->spec);
+    return place;
 }
 
 static void keep_failure(build_run *run, const ksv_error *problem)
@@ -277,6 +282,17 @@ static ksv_status do_all(files_run *f, const files_total *total,
                : KSV_OK;
 }
 
+/* Each lookup asks all segments that are never merged. */
+#define LONE_SEGMENTS_MOST 64
+
+static bool may_leave_keys(const build_run *run, const files_total *total)
+{
+    size_t lone = total->files;
+    for (size_t i = 0; i < run->state.segment_count; i++)
+        lone += run->state.segments[i].tier == CATALOG_TIER_MOST;
+    return lone <= LONE_SEGMENTS_MOST;
+}
+
 ksv_status build_run_files(build_run *run, ksv_error *error)
 {
     unsigned threads = run->options.threads;
@@ -289,7 +305,8 @@ ksv_status build_run_files(build_run *run, ksv_error *error)
                     .progress = &run->progress,
                     .parameters = &run->state.parameters,
                     .total_bytes = total.bytes,
-                    .threads = threads > 0 ? threads : processor_count()}};
+                    .threads = threads > 0 ? threads : processor_count(),
+                    .may_leave_keys = may_leave_keys(run, &total)}};
     build_progress_expect(&run->progress, total.files, total.bytes);
     f.builder.plans = &f.plans;
     ksv_status status = plan_memo_init(&f.plans, error);

@@ -12,6 +12,7 @@
 #include "build/build_progress.h"
 #include "catalog/catalog.h"
 #include "scan/scan_spec.h"
+#include "segment/state_data.h"
 
 typedef struct build_run {
     ksv_allocator allocator;
@@ -29,6 +30,7 @@ typedef struct build_run {
     bool dirty;              /* the state differs from what is committed */
     ksv_error first_failure; /* of a file; status KSV_OK: none */
     uint64_t first_new_id;   /* of sidecars of this run */
+    state_data data;         /* what tables of the index may read */
     uint64_t *new_ids;       /* those that were written and not committed */
     size_t new_id_count;
     size_t new_id_capacity;
@@ -56,6 +58,6 @@ void build_run_sum_segments(build_run *run);
 bool build_run_is_at(const build_run *run, uint64_t generation);
 
 /* Where the sidecars of the run's index lie. */
-segment_place build_run_place(const build_run *run);
+segment_place build_run_place(build_run *run);
 
 #endif

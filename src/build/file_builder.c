@@ -159,6 +159,9 @@ static ksv_status sort_and_write(file_run *run, ksv_error *error)
         segment_collector_count(run->collector) < ENTRIES_WORTH_THREADS;
     if (!alone)
         open_pool(run);
+    if (run->builder->may_leave_keys &&
+        run->out->file.data_kind == DATAFILE_PLAIN)
+        run->collector->data_limit = run->out->file.content_bytes;
     ksv_status status = segment_collector_finish(
         run->collector, alone ? NULL : run->pool, run->means->threads, error);
     if (status == KSV_OK)

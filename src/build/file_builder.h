@@ -31,6 +31,8 @@ typedef struct file_builder {
      * whole from the first file. */
     uint64_t total_bytes;
     unsigned threads; /* at least 1 */
+    /* Files may get segments that stay their own. */
+    bool may_leave_keys;
 } file_builder;
 
 /* What is different when only the end of a grown file was indexed. */

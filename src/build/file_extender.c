@@ -231,6 +231,8 @@ static ksv_status write_table(extension *x, catalog_extent *extent,
     const file_builder *builder = x->builder;
     catalog_segment *segment = &x->out->segment;
     segment->id = x->out->id;
+    if (builder->may_leave_keys && x->before->data_kind == DATAFILE_PLAIN)
+        x->collector->data_limit = extent->length_bytes;
     KSV_TRY(segment_collector_finish(x->collector, NULL, 0, error));
     KSV_TRY(segment_collector_write(x->collector, extent->length_bytes, segment,
                                     &x->out->sidecars, &extent->distinct_keys,

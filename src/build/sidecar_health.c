@@ -15,6 +15,8 @@ void sidecar_health_open(sidecar_health *health, const segment_place *place,
 {
     memset(health, 0, sizeof *health);
     health->place = *place;
+    /* What is wrong with data is found out otherwise. */
+    health->place.data = NULL;
     health->state = state;
     health->only_presence = only_presence;
 }

@@ -195,7 +195,7 @@ static ksv_status search_segment(key_search *search, const table_key *key,
         &g->state->segments[g->parts[search->first].segment];
     segment_table table;
     KSV_TRY(segment_open_table(g->place, segment, &table, error));
-    table_cost cost = {0, 0};
+    table_cost cost = {.pages = 0};
     ksv_status status = table.organisation->find(&table, key, look_at_payload,
                                                  search, &cost, error);
     if (status != KSV_OK)

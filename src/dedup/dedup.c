@@ -16,6 +16,10 @@
 #define GENERATIONS_DEFAULT 8
 #define NS_A_MS 1000000
 
+/* Sums and differences of times never overflow. */
+#define TIME_FIRST (INT64_MIN / 4)
+#define TIME_LAST (INT64_MAX / 4)
+
 void ksv_dedup_options_init(ksv_dedup_options *options)
 {
     memset(options, 0, sizeof *options);
@@ -159,12 +163,11 @@ static int64_t stream_time(ksv_dedup *d, int64_t time_ms)
     if (time_ms == KSV_DEDUP_TIME_NOW)
         time_ms = clock_realtime_ns() / NS_A_MS;
     else if (time_ms == KSV_DEDUP_TIME_LATEST)
-        return d->stream_ms;
-    /* Sums and differences of times never overflow. */
-    if (time_ms < INT64_MIN / 4)
-        time_ms = INT64_MIN / 4;
-    if (time_ms > INT64_MAX / 4)
-        time_ms = INT64_MAX / 4;
+        return d->has_time ? d->stream_ms : TIME_FIRST;
+    if (time_ms < TIME_FIRST)
+        time_ms = TIME_FIRST;
+    if (time_ms > TIME_LAST)
+        time_ms = TIME_LAST;
     if (!d->has_time || time_ms > d->stream_ms) {
         d->has_time = true;
         d->stream_ms = time_ms;

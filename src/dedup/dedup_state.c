@@ -88,12 +88,23 @@ static ksv_status begin_journal(dedup_state *s, ksv_error *error)
     return buffer_append(&s->journals, &entry, sizeof entry, error);
 }
 
+/* Keys of closed generations are stored with these: in the journal, which is
+ * read into the open one, they would be kept as long as that. */
+static int64_t earliest_noted_ms(const dedup_state *s)
+{
+    generations *filters = s->dedup->filters;
+    size_t count = filters != NULL ? generations_count(filters) : 0;
+    return count > 0 ? generations_get(filters, count - 1)->first_ms
+                     : INT64_MIN;
+}
+
 ksv_status dedup_state_note(dedup_state *s, const offered_key *keys,
                             const bool *fresh, size_t count, ksv_error *error)
 {
     settle_epoch(s);
+    int64_t earliest_ms = earliest_noted_ms(s);
     for (size_t i = 0; i < count; i++) {
-        if (!fresh[i])
+        if (!fresh[i] || keys[i].time_ms < earliest_ms)
             continue;
         if (s->journal == NULL)
             KSV_TRY(begin_journal(s, error));

@@ -140,6 +140,16 @@ static int64_t time_of(stream_run *run, const stream_record *record)
     return KSV_DEDUP_TIME_LATEST;
 }
 
+/* Where the stream has no time yet: that of the first one that came. */
+static void take_first_time(stream_run *run, size_t count)
+{
+    size_t first = 0;
+    while (first < count && run->keys[first].time_ms == KSV_DEDUP_TIME_LATEST)
+        first++;
+    for (size_t i = 0; i < first && first < count; i++)
+        run->keys[i].time_ms = run->keys[first].time_ms;
+}
+
 static ksv_status decide(stream_run *run, const stream_record *records,
                          size_t count, ksv_error *error)
 {
@@ -155,6 +165,8 @@ static ksv_status decide(stream_run *run, const stream_record *records,
                 .time_ms = time_of(run, &records[i]),
             };
     }
+    if (!run->dedup->has_time)
+        take_first_time(run, keyed);
     return ksv_dedup_offer_batch(run->dedup, run->keys, keyed, run->fresh,
                                  error);
 }

@@ -42,6 +42,8 @@ static ksv_status make_places(index_snapshot *s, ksv_error *error)
                         .parameters = &state->parameters,
                         .reopen_files = state->segment_count > OPEN_FILES_MAX,
                         .random_reads = true};
+    snapshot_table_data_init(&s->table_data, s);
+    s->place.data = &s->table_data.base;
     s->data_place = s->place;
     s->data_place.reopen_files = state->file_count > OPEN_FILES_MAX;
     return KSV_OK;

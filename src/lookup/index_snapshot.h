@@ -14,6 +14,7 @@
 #include "base/mutex.h"
 #include "catalog/catalog.h"
 #include "datafile/datafile.h"
+#include "lookup/snapshot_data.h"
 #include "scan/record_fetch.h"
 #include "scan/scan_spec.h"
 #include "segment/data_identity.h"
@@ -79,7 +80,8 @@ typedef struct index_snapshot {
     uint64_t *looked_ns;
     snapshot_segment *segments;
     size_t segment_count;
-    segment_place place; /* of sidecars */
+    segment_place place;            /* of sidecars */
+    snapshot_table_data table_data; /* of those that need data */
     segment_place data_place;
     mutex lock;
     bool has_lock;

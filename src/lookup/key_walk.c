@@ -25,8 +25,12 @@ static ksv_status move(key_walk *w, size_t i, table_move where,
     table_cursor *cursor = input->cursor;
     const table_key gap = {w->gap.data, w->gap.size, 0, true};
     ksv_status status = cursor->move(cursor, where, &gap, &input->is_at, error);
-    w->receipt.table_pages_read += cursor->cost.pages - input->counted.pages;
-    w->receipt.bytes_read += cursor->cost.bytes - input->counted.bytes;
+    table_cost cost = {.pages = 0};
+    table_cost_add(&cost, &cursor->cost, &input->counted);
+    w->receipt.table_pages_read += cost.pages;
+    w->receipt.bytes_read += cost.bytes;
+    w->receipt.data_reads += cost.data_reads;
+    w->receipt.files_opened += cost.files_opened;
     input->counted = cursor->cost;
     if (status != KSV_OK) {
         input->is_at = false;

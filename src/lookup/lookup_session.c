@@ -120,11 +120,13 @@ ksv_status lookup_ask_table(lookup_session *session, size_t segment,
     const segment_table *table;
     KSV_TRY(snapshot_table(s, segment, &table, receipt, error));
     candidate_sink sink = {session, segment, number, KSV_OK, error};
-    table_cost cost = {0, 0};
+    table_cost cost = {.pages = 0};
     ksv_status status = table->organisation->find(
         table, key, lookup_take_candidate, &sink, &cost, error);
     receipt->table_pages_read += cost.pages;
     receipt->bytes_read += cost.bytes;
+    receipt->data_reads += cost.data_reads;
+    receipt->files_opened += cost.files_opened;
     if (status != KSV_OK) {
         segment_table_error(&s->place, s->segments[segment].facts->id, error);
         return status;

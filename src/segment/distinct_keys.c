@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "segment/key_ranges.h"
 #include "segment/organisation.h"
 
 /* The extents that segments cover. */
@@ -88,14 +89,43 @@ static ksv_status count_in(const segment_place *place,
     *distinct = sums.keys;
     if (sums.extents <= 1)
         return KSV_OK;
-    if (is_one_whole(segments, count))
+    if (is_one_whole(segments, count)) {
         together = segments[0]->filter.keys;
-    else
-        KSV_TRY(count_hashes(place, segments, count, &together, error));
+    } else {
+        status = count_hashes(place, segments, count, &together, error);
+        /* Keys that are in data which has changed cannot be counted. */
+        if (status == KSV_ERROR_STALE)
+            return KSV_OK;
+        KSV_TRY(status);
+    }
     /* What several extents have in common was counted in each. In the order of
      * keys these themselves were counted. */
     bool by_keys = count_by_keys(place, segments, count);
     *distinct = by_keys ? together : sums.keys - (sums.hashes - together);
+    return KSV_OK;
+}
+
+/* The segments of one group after the other. */
+static ksv_status count_groups(const segment_place *place,
+                               const catalog_state *state,
+                               const catalog_segment *const *segments,
+                               const catalog_segment **some, size_t *groups,
+                               size_t count, uint64_t *distinct,
+                               ksv_error *error)
+{
+    size_t group_count;
+    *distinct = 0;
+    KSV_TRY(
+        key_ranges_group(place, segments, count, groups, &group_count, error));
+    for (size_t group = 0; group < group_count; group++) {
+        size_t size = 0;
+        uint64_t keys;
+        for (size_t i = 0; i < count; i++)
+            if (groups[i] == group)
+                some[size++] = segments[i];
+        KSV_TRY(count_in(place, state, some, size, &keys, error));
+        *distinct += keys;
+    }
     return KSV_OK;
 }
 
@@ -106,14 +136,21 @@ ksv_status distinct_keys_count(const segment_place *place,
     size_t room = state->segment_count;
     const catalog_segment **segments =
         memory_zalloc_array(place->allocator, room, sizeof *segments);
-    if (segments == NULL)
-        return error_set_memory(error);
+    const catalog_segment **some =
+        memory_zalloc_array(place->allocator, room, sizeof *some);
+    size_t *groups =
+        memory_zalloc_array(place->allocator, room, sizeof *groups);
+    bool has_memory = segments != NULL && some != NULL && groups != NULL;
     size_t count = 0;
-    for (size_t i = 0; i < room; i++)
+    for (size_t i = 0; has_memory && i < room; i++)
         if (state->segments[i].id >= first_id)
             segments[count++] = &state->segments[i];
-    ksv_status status =
-        count_in(place, state, segments, count, distinct, error);
+    ksv_status status = has_memory
+                            ? count_groups(place, state, segments, some, groups,
+                                           count, distinct, error)
+                            : error_set_memory(error);
+    memory_free(place->allocator, groups, room * sizeof *groups);
+    memory_free(place->allocator, some, room * sizeof *some);
     memory_free(place->allocator, segments, room * sizeof *segments);
     return status;
 }

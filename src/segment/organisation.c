@@ -39,6 +39,10 @@ const char *segment_table_ending(const segment_place *place)
 void segment_table_error(const segment_place *place, uint64_t id,
                          ksv_error *error)
 {
+    /* An error of data that a table leads to names the data. */
+    if (error != NULL && error->status != KSV_ERROR_CORRUPT &&
+        error->status != KSV_ERROR_VERSION && error->path[0] != '\0')
+        return;
     segment_error(place, id, segment_table_ending(place), error);
 }
 

@@ -34,8 +34,21 @@ typedef struct table_key {
 /* What looking has cost; added to. */
 typedef struct table_cost {
     uint64_t pages;
-    uint64_t bytes;
+    uint64_t bytes; /* of pages and data */
+    /* Of a table that has not an entry for each record. */
+    uint64_t data_reads;
+    uint64_t files_opened;
 } table_cost;
+
+/* Adds what has come to a cost since it was `before`. */
+static inline void table_cost_add(table_cost *sum, const table_cost *now,
+                                  const table_cost *before)
+{
+    sum->pages += now->pages - before->pages;
+    sum->bytes += now->bytes - before->bytes;
+    sum->data_reads += now->data_reads - before->data_reads;
+    sum->files_opened += now->files_opened - before->files_opened;
+}
 
 /* A walk over all entries in the order of the organisation, which checks
  * everything that the table holds. An implementation puts this first in a
@@ -46,6 +59,10 @@ struct table_walk {
     ksv_status (*next)(table_walk *walk, table_entry *entry, bool *end,
                        ksv_error *error);
     void (*close)(table_walk *walk);
+    /* There are more entries than it gives: the rest is in data that the place
+     * of the table does not lead to. */
+    bool is_partial;
+    bool leaves_dead; /* gives no entries of dead parts */
 };
 
 /* Where a cursor goes. */
@@ -75,7 +92,7 @@ struct table_cursor {
 };
 
 /* Functions of one organisation; errors of tables name no file, the functions
- * of segment.h that call them do that. */
+ * of segment.h that call them do that; errors of data name its file. */
 struct organisation {
     ksv_organisation kind;
     const char *name;
@@ -98,6 +115,10 @@ struct organisation {
     /* NULL unless `keeps_keys`. */
     ksv_status (*open_cursor)(const segment_table *table, table_cursor **out,
                               ksv_error *error);
+    /* Appends the first key and the last one; there may be less between them by
+     * now, but not more. NULL where nothing is known of that. */
+    ksv_status (*bounds)(const segment_table *table, byte_buffer *low,
+                         byte_buffer *high, ksv_error *error);
     ksv_status (*open_collector)(const collector_options *options,
                                  segment_collector **out, ksv_error *error);
     /* Writes table and filter of what a merge gives: as segment_join(), with

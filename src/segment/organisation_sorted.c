@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "segment/organisation.h"
+#include "segment/organisation_sparse.h"
 #include "segment/sorted_collector.h"
 #include "sorted/sorted_cursor.h"
 #include "sorted/sorted_iterator.h"
@@ -35,13 +36,19 @@ static ksv_status open_table(const segment_place *place,
                              const catalog_segment *segment, segment_table *out,
                              ksv_error *error)
 {
-    sorted_table *t = memory_zalloc(place->allocator, sizeof *t);
-    if (t == NULL)
-        return error_set_memory(error);
-    out->own = t;
-    KSV_TRY(sorted_reader_open(out->file, place->allocator, &t->reader, error));
+    sorted_reader *reader;
     sorted_info info;
-    sorted_reader_get_info(t->reader, &info);
+    KSV_TRY(sorted_reader_open(out->file, place->allocator, &reader, error));
+    sorted_reader_get_info(reader, &info);
+    if (info.options.sparse)
+        return sparse_table_adopt(place, segment, reader, out, error);
+    sorted_table *t = memory_zalloc(place->allocator, sizeof *t);
+    if (t == NULL) {
+        sorted_reader_close(reader);
+        return error_set_memory(error);
+    }
+    t->reader = reader;
+    out->own = t;
     return check_identity(place, segment, &info, error);
 }
 
@@ -71,8 +78,8 @@ static void give_cursor_back(sorted_table *t, sorted_cursor *cursor)
 
 static table_cost cost_of(const sorted_cursor *cursor)
 {
-    return (table_cost){sorted_cursor_blocks_read(cursor),
-                        sorted_cursor_bytes_read(cursor)};
+    return (table_cost){.pages = sorted_cursor_blocks_read(cursor),
+                        .bytes = sorted_cursor_bytes_read(cursor)};
 }
 
 static ksv_status find(const segment_table *table, const table_key *key,
@@ -88,8 +95,7 @@ static ksv_status find(const segment_table *table, const table_key *key,
     sorted_key wanted = {key->data, key->bytes};
     ksv_status status = sorted_cursor_find(cursor, wanted, visit, ctx, error);
     table_cost after = cost_of(cursor);
-    cost->pages += after.pages - before.pages;
-    cost->bytes += after.bytes - before.bytes;
+    table_cost_add(cost, &after, &before);
     give_cursor_back(t, cursor);
     return status;
 }
@@ -222,6 +228,13 @@ static ksv_status open_cursor(const segment_table *table, table_cursor **out,
     return KSV_OK;
 }
 
+static ksv_status bounds(const segment_table *table, byte_buffer *low,
+                         byte_buffer *high, ksv_error *error)
+{
+    const sorted_table *t = table->own;
+    return sorted_table_bounds(t->reader, low, high, error);
+}
+
 /* What a merge gives, with the hashes of the keys set aside for the filter. */
 typedef struct merged_source {
     segment_merge *merge;
@@ -264,7 +277,7 @@ static ksv_status write_with(const segment_place *place, segment_merge *merge,
                             .hashes = entry_sorter_adder(hashes, 0),
                             .step = joined,
                             .step_ctx = step_ctx};
-    const sorted_source in_order = {next_merged, &source, NULL, 0};
+    const sorted_source in_order = {next_merged, &source, NULL, 0, false};
     uint64_t keys;
     KSV_TRY(sorted_segment_write(place, &in_order, out, files, &keys, error));
     KSV_TRY(entry_sorter_finish(hashes, place->parameters->hash_bits, NULL, 0,
@@ -296,6 +309,7 @@ const organisation organisation_sorted = {.kind = KSV_ORGANISATION_SORTED,
                                           .find = find,
                                           .walk = open_walk,
                                           .open_cursor = open_cursor,
+                                          .bounds = bounds,
                                           .open_collector =
                                               sorted_collector_open,
                                           .write_merged = write_merged};

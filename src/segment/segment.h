@@ -23,6 +23,9 @@ typedef struct segment_place {
     bool reopen_files;
     /* Sidecars are for lookups: nothing should be read ahead. */
     bool random_reads;
+    /* For tables that need the data that they are of; NULL: they tell what they
+     * can without. */
+    const struct table_data *data;
 } segment_place;
 
 /* An open sidecar; all zero when closed. */

@@ -8,7 +8,9 @@
 
 /* Checks table and filter of `segment`: every checksum, the order of entries
  * and their number in each part, that payloads are inside of the parts, and
- * that the filter holds every key of the table. KSV_ERROR_CORRUPT names the
+ * that the filter holds every key of the table. Of a table that has not an
+ * entry for each record the records are read where `place` leads to its data;
+ * otherwise what it holds is all that is checked. KSV_ERROR_CORRUPT names the
  * file. `sums` (NULL, or as many as parts, all zero) are those of the entries
  * of each part, with offsets in its file. */
 ksv_status segment_check(const segment_place *place,

@@ -63,6 +63,11 @@ typedef struct collector_ops {
 /* One thread at a time, but for its adders. */
 struct segment_collector {
     const collector_ops *ops;
+    /* Set before the end of the adding when all entries are of one stretch of a
+     * plain data file, in the order of its records as far as an adder sees
+     * them, and of so many bytes: what can be read from the data again need not
+     * be in the table. 0: it has to be. */
+    uint64_t data_limit;
 };
 
 /* For the organisation of the index. */

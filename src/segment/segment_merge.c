@@ -122,6 +122,9 @@ static ksv_status start(segment_merge *m, ksv_error *error)
                                    error));
         KSV_TRY(input->table.organisation->walk(&input->table, pages,
                                                 &input->walk, error));
+        if (input->walk->is_partial)
+            return error_set(error, KSV_ERROR_ARGUMENT, NULL,
+                             "a merge needs the data of sparse tables");
         bool end;
         KSV_TRY(pull(m, i, &m->heap[m->heap_size], &end, error));
         m->heap_size += !end;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Collects entries in the order of their keys: one sorter of keys for the
- * table, and one of hashes for the filter, which is written in their order. */
+ * table, and one of hashes for the filter, which is written in their order.
+ * Where the records turn out to be in order themselves, the first keys of spans
+ * of them take the place of all keys. */
 #include "segment/sorted_collector.h"
 
 #include <string.h>
@@ -9,10 +11,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "segment/hash_collector.h"
+#include "segment/span_starts.h"
 #include "sort/key_sorter.h"
 
-/* The part of the memory that hashes get. */
+/* The parts of the memory that hashes and the starts of spans get. */
 #define HASHES_PART 4
+#define STARTS_PART 16
 
 /* What stands before a key that is kept: its payload and length. */
 #define KEPT_HEAD_BYTES 16
@@ -22,6 +26,9 @@ typedef struct sorted_collector {
     segment_place place;
     key_sorter *keys;
     entry_sorter *hashes;
+    span_starts starts;
+    bool is_sparse; /* the keys are not needed */
+    span_starts_sum spans;
     thread_pool *pool; /* or NULL */
     unsigned threads;
 } sorted_collector;
@@ -48,6 +55,7 @@ static ksv_status add(segment_collector *c, unsigned adder,
     sorted_collector *s = (sorted_collector *)c;
     KSV_TRY(entry_adder_add_many(entry_sorter_adder(s->hashes, adder),
                                  batch->entries, batch->count, error));
+    KSV_TRY(span_starts_add(&s->starts, adder, batch, error));
     return add_keys(s, adder, batch, error);
 }
 
@@ -79,7 +87,15 @@ static ksv_status finish(segment_collector *c, thread_pool *pool,
     sorted_collector *s = (sorted_collector *)c;
     s->pool = pool;
     s->threads = threads;
-    KSV_TRY(key_sorter_finish(s->keys, pool, error));
+    s->is_sparse = span_starts_settle(&s->starts, c->data_limit,
+                                      entry_sorter_count(s->hashes), &s->spans);
+    if (s->is_sparse) {
+        key_sorter_close(s->keys);
+        s->keys = NULL;
+    } else {
+        span_starts_release(&s->starts);
+        KSV_TRY(key_sorter_finish(s->keys, pool, error));
+    }
     return entry_sorter_finish(s->hashes, s->place.parameters->hash_bits, pool,
                                threads, error);
 }
@@ -94,17 +110,43 @@ static ksv_status next_key(void *ctx, sorted_key *key, uint64_t *payload,
     return KSV_OK;
 }
 
+/* The data is a table itself: it stays as it is, whatever becomes of others. */
+static ksv_status write_spans(sorted_collector *s, catalog_segment *segment,
+                              segment_files *files, uint64_t *distinct_keys,
+                              ksv_error *error)
+{
+    const sorted_source source = {span_starts_next, &s->starts, NULL, 0, true};
+    span_starts_rewind(&s->starts);
+    KSV_TRY(sorted_segment_write(&s->place, &source, segment, files,
+                                 distinct_keys, error));
+    segment->tier = CATALOG_TIER_MOST;
+    segment->entries = entry_sorter_count(s->hashes);
+    *distinct_keys = s->spans.distinct_keys;
+    span_starts_release(&s->starts);
+    return KSV_OK;
+}
+
+static ksv_status write_keys(sorted_collector *s, catalog_segment *segment,
+                             segment_files *files, uint64_t *distinct_keys,
+                             ksv_error *error)
+{
+    const sorted_source source = {next_key, s->keys, s->pool, s->threads,
+                                  false};
+    KSV_TRY(sorted_segment_write(&s->place, &source, segment, files,
+                                 distinct_keys, error));
+    key_sorter_close(s->keys);
+    s->keys = NULL;
+    return KSV_OK;
+}
+
 static ksv_status write(segment_collector *c, uint64_t payload_limit,
                         catalog_segment *segment, segment_files *files,
                         uint64_t *distinct_keys, ksv_error *error)
 {
     sorted_collector *s = (sorted_collector *)c;
     segment->payload_bits = segment_payload_bits(payload_limit);
-    const sorted_source source = {next_key, s->keys, s->pool, s->threads};
-    KSV_TRY(sorted_segment_write(&s->place, &source, segment, files,
-                                 distinct_keys, error));
-    key_sorter_close(s->keys);
-    s->keys = NULL;
+    KSV_TRY((s->is_sparse ? write_spans : write_keys)(s, segment, files,
+                                                      distinct_keys, error));
     return segment_write_filter_of(&s->place, s->hashes, *distinct_keys,
                                    segment, files, error);
 }
@@ -160,6 +202,7 @@ static void close(segment_collector *c)
     sorted_collector *s = (sorted_collector *)c;
     key_sorter_close(s->keys);
     entry_sorter_close(s->hashes);
+    span_starts_release(&s->starts);
     memory_free(s->place.allocator, s, sizeof *s);
 }
 
@@ -170,9 +213,13 @@ static ksv_status open_sorters(sorted_collector *s,
     char name[CATALOG_NAME_BYTES];
     catalog_sidecar_name(options->id, "", name);
     uint64_t for_hashes = options->memory_bytes / HASHES_PART;
+    uint64_t for_starts = options->memory_bytes / STARTS_PART;
+    KSV_TRY(span_starts_init(
+        &s->starts, s->place.allocator, options->adders,
+        options->memory_bytes > 0 ? for_starts : UINT64_MAX, error));
     key_sorter_options keys = {.allocator = s->place.allocator,
-                               .memory_bytes =
-                                   options->memory_bytes - for_hashes,
+                               .memory_bytes = options->memory_bytes -
+                                               for_hashes - for_starts,
                                .adders = options->adders,
                                .fs = s->place.fs,
                                .directory = s->place.directory,

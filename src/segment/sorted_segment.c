@@ -23,7 +23,8 @@ ksv_status sorted_segment_write(const segment_place *place,
                                 catalog_segment *segment, segment_files *files,
                                 uint64_t *distinct_keys, ksv_error *error)
 {
-    sorted_options options = {.payload_bits = segment->payload_bits};
+    sorted_options options = {.payload_bits = segment->payload_bits,
+                              .sparse = source->is_sparse};
     sorted_info info = {.entries = 0};
     sorted_writer *writer = NULL;
     segment_sidecar_id(place->parameters, segment->id,

@@ -17,6 +17,7 @@ typedef struct sorted_source {
     void *ctx;
     thread_pool *pool; /* that deflates, or NULL */
     unsigned threads;
+    bool is_sparse; /* what it gives are first keys of spans */
 } sorted_source;
 
 /* Writes the table of what `source` gives in order. `segment` has its id and

@@ -10,6 +10,7 @@
 #include "segment/data_identity.h"
 #include "segment/organisation.h"
 #include "segment/segment_check.h"
+#include "segment/state_data.h"
 #include "verify/data_check.h"
 
 /* What the tables hold of a data file. */
@@ -26,6 +27,7 @@ typedef struct verify_run {
     catalog_state state;
     scan_spec *spec;
     segment_place place;
+    state_data data;     /* that is read when it is to be compared */
     table_facts *tables; /* of each data file */
     ksv_progress progress;
     ksv_verify_report *report;
@@ -205,6 +207,10 @@ static ksv_status check_all(verify_run *run, ksv_error *error)
                                  .directory = run->directory,
                                  .allocator = &run->allocator,
                                  .parameters = p};
+    state_data_init(&run->data, &run->place, run->directory, &run->state,
+                    run->spec);
+    if (run->options.data)
+        run->place.data = &run->data.base;
     run->tables = memory_zalloc_array(&run->allocator, run->state.file_count,
                                       sizeof *run->tables);
     if (run->tables == NULL)

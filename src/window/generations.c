@@ -175,16 +175,27 @@ static ksv_status prepare(generations *g, int64_t now_ms, ksv_error *error)
     return KSV_OK;
 }
 
-/* How many items belong to the generation that is open now. */
+/* When the oldest of the closed generations is dropped. */
+static int64_t next_drop_ms(const generations *g)
+{
+    if (g->count < 2 || g->options.window_ms <= 0)
+        return INT64_MAX;
+    return g->items[0].newest_ms + g->options.window_ms;
+}
+
+/* How many items belong to the generation that is open now, and are to be
+ * looked for in the same closed ones. */
 static size_t count_together(const generations *g, const window_item *items,
                              size_t count)
 {
     const generation *open = &g->items[g->count - 1];
+    int64_t drop_ms = next_drop_ms(g);
     size_t n = 1;
     if (g->count == g->most)
         return g->options.window_ms <= 0 ? count : 1;
     while (n < count && n < g->full_at - open->keys &&
-           items[n].time_ms - open->first_ms < g->slice_ms)
+           items[n].time_ms - open->first_ms < g->slice_ms &&
+           items[n].time_ms < drop_ms)
         n++;
     return n;
 }

@@ -3,6 +3,7 @@
 """dedup --state: runs that go on, kills at any moment, damage, locks."""
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -166,6 +167,30 @@ def check_kills(rnd, rounds, *options):
     check(r.rc == 0 and r.out == b"", "nothing acknowledged comes again", r)
 
 
+def check_full_disk(*options):
+    """What was passed before the disk was full is acknowledged or passed
+    again; nothing is lost, and nothing has to be repaired."""
+    lines = [b"%d" % i for i in range(20000)]
+    for most in (0, 100, 5000, 100000):
+        def limit(most=most):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        fresh_state()
+        done = subprocess.run(
+            [TOOL, "dedup", "-q", "-f", "lines", "--state", "state",
+             "--checkpoint", "500", *options],
+            input=b"\n".join(lines), stdout=subprocess.PIPE, check=False,
+            stderr=subprocess.PIPE, preexec_fn=limit)
+        check(done.returncode == 2 and b"File too large" in done.stderr,
+              f"no file above {most} bytes", done.stderr)
+        first = done.stdout.split()
+        check(first == lines[:len(first)], "the first ones, in order")
+        r = dedup(lines, *options)
+        again = r.out.split()
+        check(r.rc == 0 and again == lines[len(lines) - len(again):] and
+              len(first) + len(again) >= len(lines), "the others", r)
+        expect("all of them", dedup(lines, *options), out=b"")
+
+
 def check_interrupt():
     fresh_state()
     with subprocess.Popen([TOOL, "dedup", "-f", "lines", "--state", "state",
@@ -190,6 +215,8 @@ check_damage(RANDOM)
 check_damage(RANDOM, *APPROXIMATE, "--window", "1h")
 check_lock()
 check_interrupt()
+check_full_disk()
+check_full_disk("--window", "20h")
 check_kills(RANDOM, 8, "--checkpoint", "500")
 check_kills(RANDOM, 6, "--checkpoint", "3000,50ms", "--window", "20h")
 check_kills(RANDOM, 6, "--checkpoint", "700", *APPROXIMATE)

@@ -177,6 +177,11 @@ def check_windows():
     expect("one from the far future", call(*words, stdin=(
         b"a,1772366400\nb,99999999999\na,1772366401\n")),
         out=b"a,1772366400\nb,99999999999\n")
+    expect("no time at the beginning", call(*words, stdin=(
+        b"a,\na,nonsense\nb,1772366400\na,1772366409\na,1772366410\n")),
+        out=b"a,\nb,1772366400\na,1772366410\n")
+    expect("no time at all", call(*words, stdin=b"a,\nb,\na,\n"),
+           out=b"a,\nb,\n")
     expect("by arrival", call("dedup", "-q", "-f", "lines", "--window", "1h",
                               stdin=b"a\nb\na\n"), out=b"a\nb\n")
 
@@ -226,6 +231,12 @@ def check_approximate():
           len(set(got)) == len(got), "approximate", r.err)
     check(b"false positives" in r.err and b"warning" not in r.err,
           "it says its rate", r.err)
+    r = call(*words, "2e4", stdin=b"".join(lines))
+    check(r.rc == 0 and b" of 20000 " in r.err, "2e4 keys", r.err)
+    for options in ([], ["--window", "1h"]):
+        expect("more than the machine has", call(
+            *words, "1e13", *options, stdin=b"a\n"), 2, b"",
+            b"of memory; this machine has")
     r = call(*words, "1000", stdin=b"".join(lines * 2))
     got = r.out.splitlines(True)
     check(r.rc == 0 and len(set(got)) == len(got), "too many keys", r.err)

@@ -19,6 +19,7 @@
 #include "support/index_check.h"
 #include "support/index_copy.h"
 #include "support/organisations.h"
+#include "support/pace.h"
 
 typedef struct crash_case {
     data_set set;
@@ -202,7 +203,7 @@ static void lose_power_everywhere(bool old_index)
     size_t clean_files = clean_build(&c, old_index);
     char lost[TEMP_DIR_PATH_BYTES];
     temp_dir_path(&c.set.dir, "lost", lost);
-    for (uint64_t at = 1;; at++) {
+    for (uint64_t at = 1;; at += PACE_STEP) {
         shell("rm -rf %s && mkdir %s", lost, lost);
         reset(&c, old_index);
         fault_file_system_track(&c.faults, lost);

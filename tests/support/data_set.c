@@ -57,9 +57,10 @@ void data_set_remove(data_set *set)
 size_t data_set_key(const data_set *set, uint64_t number, char key[64])
 {
     /* Some keys need quotes in a csv file. */
-    const char *form = set->format == KSV_FORMAT_CSV && number % 5 == 0
-                           ? "k,\"%llu\"\nx"
-                           : "key %llu";
+    bool quoted = set->format == KSV_FORMAT_CSV && number % 5 == 0;
+    const char *form = quoted ? "k,\"%llu\"\nx" : "key %llu";
+    if (set->in_order)
+        form = quoted ? "key %08llu,\"\n" : "key %08llu";
     return (size_t)snprintf(key, 64, form, (unsigned long long)number);
 }
 
@@ -85,12 +86,24 @@ static void add_filler(text *t, random_source *random)
     }
 }
 
+static uint64_t choose_key(data_set *set, size_t number, random_source *random)
+{
+    if (!set->in_order)
+        return random_below(random, set->key_space);
+    uint64_t *last = &set->last_keys[number];
+    bool is_last = *last + 1 == set->key_space;
+    /* Of some keys there are more than a span holds. */
+    bool comes_often = *last % 3000 == 7 && random_below(random, 900) != 0;
+    if (!is_last && !comes_often && random_below(random, 3) != 0)
+        ++*last;
+    return *last;
+}
+
 static void add_record(data_set *set, text *t, size_t number,
                        random_source *random)
 {
     char key[64];
-    size_t key_bytes =
-        data_set_key(set, random_below(random, set->key_space), key);
+    size_t key_bytes = data_set_key(set, choose_key(set, number, random), key);
     size_t offset = t->size;
     const char *end = random_below(random, 4) == 0 ? "\r\n" : "\n";
     if (set->format == KSV_FORMAT_LINES) {
@@ -158,6 +171,7 @@ void data_set_write(data_set *set, size_t number, size_t records,
 {
     text t = {NULL, 0, 0};
     key_model_drop_file(&set->model, (uint32_t)number);
+    set->last_keys[number] = 0;
     if (set->format == KSV_FORMAT_CSV)
         add_string(&t, "filler,id,more\n");
     if (set->format == KSV_FORMAT_TSV)

@@ -29,6 +29,10 @@ typedef struct data_set {
     size_t file_count;
     uint64_t key_space;            /* keys are drawn from as many */
     ksv_organisation organisation; /* that the index is to have; for tests */
+    /* Records come in the order of their keys, of which some come many times.
+     */
+    bool in_order;
+    uint64_t last_keys[DATA_SET_FILES]; /* numbers, of files in order */
 } data_set;
 
 void data_set_make(data_set *set, ksv_format format, uint64_t key_space);
