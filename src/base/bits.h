@@ -18,6 +18,19 @@ static inline unsigned bits_lowest(uint64_t bits)
 #endif
 }
 
+/* The number of the highest bit that is set; `bits` is not 0. */
+static inline unsigned bits_highest(uint64_t bits)
+{
+#if defined(__GNUC__)
+    return 63 - (unsigned)__builtin_clzll(bits);
+#else
+    unsigned number = 0;
+    while ((bits >>= 1) != 0)
+        number++;
+    return number;
+#endif
+}
+
 /* How many bits are set. */
 static inline unsigned bits_count(uint64_t bits)
 {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "datafile/crc32.h"
+#include "datafile/gzip_peek.h"
 
 /* Enough of the input for the header of a block, read before a place inside of
  * the block. */
@@ -123,6 +124,19 @@ static ksv_status skip_padding(gzip_decoder *d, bool *at_end, ksv_error *error)
     return KSV_OK;
 }
 
+/* Waits for so many bytes, or the end of the file, unless nothing comes. */
+static ksv_status wait_for(gzip_decoder *d, size_t size_bytes, bool *is_idle,
+                           ksv_error *error)
+{
+    *is_idle = false;
+    while (gzip_input_left(&d->input) < size_bytes && !d->input.at_end &&
+           !*is_idle) {
+        KSV_TRY(gzip_input_fill(&d->input, error));
+        *is_idle = d->input.is_idle;
+    }
+    return KSV_OK;
+}
+
 static ksv_status between_members(gzip_decoder *d, ksv_error *error)
 {
     if (d->members == 0) {
@@ -143,17 +157,18 @@ static ksv_status between_members(gzip_decoder *d, ksv_error *error)
     return KSV_OK;
 }
 
+/* What of the header has come. */
 static ksv_status read_header(gzip_decoder *d, ksv_error *error)
 {
     gzip_header *h = &d->header;
-    while (h->state < GZIP_HEADER_COMPLETE) {
-        bool enough;
-        KSV_TRY(gzip_input_need(&d->input, 1, &enough, error));
-        if (!enough)
-            return truncated(d, "the gzip header", error);
-        d->input.next +=
-            gzip_header_push(h, d->input.next, gzip_input_left(&d->input));
-    }
+    bool enough;
+    KSV_TRY(gzip_input_need(&d->input, 1, &enough, error));
+    if (!enough)
+        return truncated(d, "the gzip header", error);
+    d->input.next +=
+        gzip_header_push(h, d->input.next, gzip_input_left(&d->input));
+    if (h->state < GZIP_HEADER_COMPLETE)
+        return KSV_OK;
     if (h->state == GZIP_HEADER_BAD)
         return error_set_at(error, KSV_ERROR_DATA, NULL, d->member_offset,
                             "the %s at compressed byte %" PRIu64 " %s",
@@ -186,11 +201,17 @@ static ksv_status check_output(gzip_decoder *d, ksv_error *error)
     return KSV_OK;
 }
 
-static ksv_status more_input(gzip_decoder *d, ksv_error *error)
+/* More of the input; `*is_idle`: none has come. A body of which all has come is
+ * decoded to its end meanwhile: another member may be behind it. */
+static ksv_status more_input(gzip_decoder *d, bool *is_idle, ksv_error *error)
 {
     KSV_TRY(gzip_input_fill(&d->input, error));
+    bool body_ends = false;
+    if (d->input.is_idle)
+        (void)gzip_peek(d, &body_ends);
+    *is_idle = d->input.is_idle && !body_ends;
     inflate_move_input(&d->inflate, d->input.next, gzip_input_left(&d->input),
-                       d->input.at_end);
+                       d->input.at_end || body_ends);
     return KSV_OK;
 }
 
@@ -221,8 +242,8 @@ static ksv_status run_body(gzip_decoder *d, uint64_t content_limit,
         *event = d->content >= content_limit ? GZIP_LIMIT : GZIP_FULL;
         return KSV_OK;
     case INFLATE_INPUT:
-        *stopped = false;
-        return more_input(d, error);
+        *event = GZIP_IDLE;
+        return more_input(d, stopped, error);
     case INFLATE_END:
         *stopped = false;
         d->phase = GZIP_IN_TRAILER;
@@ -255,29 +276,56 @@ static ksv_status read_trailer(gzip_decoder *d, ksv_error *error)
     return KSV_OK;
 }
 
+/* How many bytes the phase cannot do without. */
+static size_t wanted_bytes(const gzip_decoder *d)
+{
+    switch (d->phase) {
+    case GZIP_BETWEEN:
+        return 2;
+    case GZIP_IN_HEADER:
+        return 1;
+    case GZIP_IN_TRAILER:
+        return GZIP_TRAILER_BYTES;
+    default:
+        return 0;
+    }
+}
+
+static ksv_status run_phase(gzip_decoder *d, uint64_t content_limit,
+                            gzip_event *event, bool *stopped, ksv_error *error)
+{
+    switch (d->phase) {
+    case GZIP_BETWEEN:
+        return between_members(d, error);
+    case GZIP_IN_HEADER:
+        *event = GZIP_MEMBER;
+        KSV_TRY(read_header(d, error));
+        *stopped = d->phase == GZIP_IN_BODY;
+        return KSV_OK;
+    case GZIP_IN_BODY:
+        return run_body(d, content_limit, event, stopped, error);
+    case GZIP_IN_TRAILER:
+        return read_trailer(d, error);
+    default:
+        *event = GZIP_END;
+        *stopped = true;
+        return KSV_OK;
+    }
+}
+
 ksv_status gzip_decoder_run(gzip_decoder *d, uint64_t content_limit,
                             gzip_event *event, ksv_error *error)
 {
     bool stopped = false;
+    *event = GZIP_IDLE;
     while (!stopped) {
-        switch (d->phase) {
-        case GZIP_BETWEEN:
-            KSV_TRY(between_members(d, error));
-            break;
-        case GZIP_IN_HEADER:
-            KSV_TRY(read_header(d, error));
-            *event = GZIP_MEMBER;
-            return KSV_OK;
-        case GZIP_IN_BODY:
-            KSV_TRY(run_body(d, content_limit, event, &stopped, error));
-            break;
-        case GZIP_IN_TRAILER:
-            KSV_TRY(read_trailer(d, error));
-            break;
-        case GZIP_AT_END:
-            *event = GZIP_END;
+        bool is_idle;
+        KSV_TRY(wait_for(d, wanted_bytes(d), &is_idle, error));
+        if (is_idle) {
+            *event = GZIP_IDLE;
             return KSV_OK;
         }
+        KSV_TRY(run_phase(d, content_limit, event, &stopped, error));
     }
     return KSV_OK;
 }

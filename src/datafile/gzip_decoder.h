@@ -20,6 +20,7 @@ typedef enum gzip_event {
     GZIP_BLOCK,  /* before another block of it */
     GZIP_LIMIT,  /* the limit of the content is reached, between two symbols */
     GZIP_FULL,   /* the buffer is full */
+    GZIP_IDLE,   /* nothing has come for a while of what is to be decoded */
     GZIP_END     /* nothing follows */
 } gzip_event;
 
@@ -48,6 +49,7 @@ typedef struct gzip_decoder {
     size_t piece_bytes;
     const uint8_t *checked; /* the member's checksum covers what is before */
     uint64_t content;       /* offset in the content, of inflate.out */
+    size_t given_ahead;     /* bytes from there on that were given already */
     uint64_t member_offset; /* in the file, where the member begins */
     uint64_t member_bytes;  /* of content, so far */
     uint32_t member_crc;

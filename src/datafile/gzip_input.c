@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "compress/inflate.h"
+#include "io/sequential_file.h"
 
 /* What is read past `wanted_end`: more than any step needs. */
 #define EXTRA_BYTES ((size_t)2048)
@@ -63,12 +64,13 @@ ksv_status gzip_input_fill(gzip_input *input, ksv_error *error)
     if (wanted < size && size - wanted > EXTRA_BYTES)
         size = (size_t)wanted + EXTRA_BYTES;
     size_t got;
-    KSV_TRY(input->file->ops->read_at(input->file, input->end_offset,
-                                      input->buffer + left, size, &got, error));
+    KSV_TRY(sequential_file_read_some(input->file, input->end_offset,
+                                      input->buffer + left, size, &got,
+                                      &input->at_end, error));
     memset(input->buffer + left + got, 0, INFLATE_INPUT_PADDING);
     input->end += got;
     input->end_offset += got;
-    input->at_end = got < size;
+    input->is_idle = got == 0 && !input->at_end;
     input->cost.reads++;
     input->cost.bytes_read += got;
     return KSV_OK;

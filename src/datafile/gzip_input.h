@@ -22,7 +22,8 @@ typedef struct gzip_input {
     uint64_t end_offset; /* of `end` in the file */
     /* No more is read than up to here, but for what a step needs. */
     uint64_t wanted_end;
-    bool at_end; /* the file ends at `end` */
+    bool at_end;  /* the file ends at `end` */
+    bool is_idle; /* it is a source of which nothing has come for a while */
     datafile_cost cost;
 } gzip_input;
 
@@ -36,11 +37,12 @@ void gzip_input_close(gzip_input *input, const ksv_allocator *allocator);
  * on. `wanted_end` may be UINT64_MAX. */
 void gzip_input_seek(gzip_input *input, uint64_t offset, uint64_t wanted_end);
 
-/* Reads at least a byte more behind what is left, or sets `at_end`. */
+/* Reads at least a byte more behind what is left, or sets `at_end` or
+ * `is_idle`. */
 ksv_status gzip_input_fill(gzip_input *input, ksv_error *error);
 
-/* Makes `size_bytes` (no more than INFLATE_INPUT_WANTED) be there; `*enough`
- * false: the file ends before. */
+/* Makes `size_bytes` (no more than INFLATE_INPUT_WANTED) be there, however long
+ * that takes; `*enough` false: the file ends before. */
 ksv_status gzip_input_need(gzip_input *input, size_t size_bytes, bool *enough,
                            ksv_error *error);
 

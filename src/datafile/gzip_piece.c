@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "datafile/gzip_peek.h"
 
 static ksv_status decode(gzip_decoder *d, gzip_points *points,
                          gzip_event *event, ksv_error *error)
 {
     *event = GZIP_BLOCK;
-    while (*event != GZIP_FULL && *event != GZIP_END) {
+    while (*event != GZIP_FULL && *event != GZIP_END && *event != GZIP_IDLE) {
         const uint64_t limit =
             points != NULL ? gzip_points_limit(points) : UINT64_MAX;
         KSV_TRY(gzip_decoder_run(d, limit, event, error));
@@ -18,6 +19,23 @@ static ksv_status decode(gzip_decoder *d, gzip_points *points,
             KSV_TRY(gzip_points_event(points, d, *event, error));
     }
     return KSV_OK;
+}
+
+/* Gives the content from `begin` on, and `ahead` bytes behind it, but for what
+ * was given before. */
+static void give(gzip_decoder *d, uint64_t begin, size_t ahead,
+                 gzip_piece *piece)
+{
+    size_t size = (size_t)(d->content - begin);
+    size_t given = d->given_ahead;
+    piece->data = gzip_decoder_content(d, begin);
+    d->given_ahead = ahead;
+    if (size + ahead > given) {
+        piece->data += given;
+        piece->size_bytes = size + ahead - given;
+    } else {
+        d->given_ahead = given - size;
+    }
 }
 
 ksv_status gzip_piece_decode(gzip_decoder *d, gzip_points *points,
@@ -36,7 +54,7 @@ ksv_status gzip_piece_decode(gzip_decoder *d, gzip_points *points,
     if (points != NULL)
         gzip_points_take(points, spans);
     piece->last = event == GZIP_END;
-    piece->data = gzip_decoder_content(d, begin);
-    piece->size_bytes = (size_t)(d->content - begin);
+    bool body_ends;
+    give(d, begin, event == GZIP_IDLE ? gzip_peek(d, &body_ends) : 0, piece);
     return KSV_OK;
 }

@@ -22,9 +22,10 @@ typedef struct gzip_piece {
     points_spans *spans; /* complete since the piece before, to be written */
 } gzip_piece;
 
-/* Decodes until the buffer, in which there is room, is full or nothing follows,
- * and tells `points` (may be NULL), whose spans go to `spans`, empty before. On
- * failure `disk_bytes` alone counts. */
+/* Decodes until the buffer, in which there is room, is full, nothing follows,
+ * or nothing has come for a while (then there may be no bytes), and tells
+ * `points` (may be NULL), whose spans go to `spans`, empty before. On failure
+ * `disk_bytes` alone counts. */
 ksv_status gzip_piece_decode(gzip_decoder *d, gzip_points *points,
                              points_spans *spans, gzip_piece *piece,
                              ksv_error *error);

@@ -16,6 +16,8 @@
 
 #define INPUT_BYTES ((size_t)256 << 10)
 #define PIECE_BYTES ((size_t)256 << 10)
+/* A body and a trailer have as many. */
+#define HEADER_STEP_BYTES 10
 
 struct gzip_stream {
     ksv_allocator allocator;
@@ -31,12 +33,13 @@ struct gzip_stream {
     uint64_t content_bytes;
 };
 
-/* Looks at the first header; what is wrong with it is found again later. */
+/* Looks at the first header; what is wrong with it is found again later. No
+ * more is read than any member has. */
 static ksv_status tell_bgzf(gzip_stream *s, ksv_error *error)
 {
     gzip_header header;
     gzip_header_begin(&header);
-    uint8_t bytes[512];
+    uint8_t bytes[HEADER_STEP_BYTES];
     uint64_t offset = 0;
     size_t got = sizeof bytes;
     while (header.state < GZIP_HEADER_COMPLETE && got == sizeof bytes) {

@@ -5,6 +5,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+/* Keys whose slots are on the way from memory. */
+enum { KEYS_AHEAD = 24 };
+
 /* A key of a batch that waits for the answer of the runs: its own, or that of
  * an equal one before it. */
 typedef struct waiting_key {
@@ -156,10 +159,12 @@ static ksv_status add_pending(exact_keys *e, const offered_key *keys,
 ksv_status exact_keys_decide(exact_keys *e, const offered_key *keys,
                              size_t count, bool *fresh, ksv_error *error)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && i < KEYS_AHEAD; i++)
         recent_keys_prefetch(e->recent, keys[i].hash);
     for (size_t i = 0; i < count; i++) {
         const offered_key *key = &keys[i];
+        if (i + KEYS_AHEAD < count)
+            recent_keys_prefetch(e->recent, keys[i + KEYS_AHEAD].hash);
         recent_key *entry =
             recent_keys_find(e->recent, key->hash, key->key, key->key_bytes);
         if (entry == NULL)

@@ -9,7 +9,11 @@
 #include "base/prefetch.h"
 #include "io/large_pages.h"
 
-#define CHUNK_BYTES ((size_t)1 << 20)
+/* Chunks of keys are a sixteenth of the memory, within these bounds: of larger
+ * ones more lies in large pages. */
+#define CHUNK_BITS_MIN 20
+#define CHUNK_BITS_MAX 25
+#define CHUNKS_WANTED 16
 #define SLOT_BITS_MIN 10
 #define SLOT_BITS_MAX 31
 /* Behind the last slot of the top bits: probing never wraps around, so that
@@ -20,8 +24,9 @@
 
 enum {
     UNIT_BYTES = 8,
-    UNITS_A_CHUNK_BITS = 17,
+    UNIT_BITS = 3,
     VISIT_AHEAD = 24,
+    SLOTS_AHEAD = 3,
     SHORT_KEY_BYTES = 16
 };
 
@@ -38,6 +43,7 @@ struct recent_keys {
     unsigned slot_bits;
     uint64_t count;
     int64_t earliest_ms;
+    unsigned chunk_bits; /* of the size of most chunks */
     key_chunk *chunks;
     size_t chunk_count;
     size_t chunk_capacity;
@@ -65,11 +71,22 @@ static uint64_t slot_of(uint64_t hash, uint32_t reference)
     return (hash & ~(uint64_t)UINT32_MAX) | reference;
 }
 
+/* Of a chunk, in a reference. */
+static unsigned unit_bits(const recent_keys *k)
+{
+    return k->chunk_bits - UNIT_BITS;
+}
+
+static size_t chunk_bytes(const recent_keys *k)
+{
+    return (size_t)1 << k->chunk_bits;
+}
+
 static recent_key *key_at(const recent_keys *k, uint64_t slot)
 {
     uint32_t reference = (uint32_t)slot;
-    const key_chunk *chunk = &k->chunks[reference >> UNITS_A_CHUNK_BITS];
-    size_t unit = reference & ((1u << UNITS_A_CHUNK_BITS) - 1);
+    const key_chunk *chunk = &k->chunks[reference >> unit_bits(k)];
+    size_t unit = reference & ((1u << unit_bits(k)) - 1);
     return (recent_key *)(void *)(chunk->data + unit * UNIT_BYTES);
 }
 
@@ -96,6 +113,10 @@ ksv_status recent_keys_open(uint64_t memory_bytes,
     k->allocator = a;
     k->limit_bytes = memory_bytes;
     k->slot_bits = SLOT_BITS_MIN;
+    k->chunk_bits = CHUNK_BITS_MIN;
+    while (k->chunk_bits < CHUNK_BITS_MAX &&
+           memory_bytes / CHUNKS_WANTED >= 2 * (uint64_t)chunk_bytes(k))
+        k->chunk_bits++;
     k->earliest_ms = INT64_MAX;
     ksv_status status = make_slots(k, SLOT_BITS_MIN, &k->slots, error);
     if (status != KSV_OK) {
@@ -129,7 +150,10 @@ void recent_keys_close(recent_keys *k)
 
 void recent_keys_prefetch(const recent_keys *k, uint64_t hash)
 {
-    MEMORY_PREFETCH(&k->slots[home_of(k, hash)]);
+    const uint64_t *home = &k->slots[home_of(k, hash)];
+    MEMORY_PREFETCH(home);
+    /* Most searches end within so many, which may be in the next line. */
+    MEMORY_PREFETCH(home + SLOTS_AHEAD);
 }
 
 static bool is_key(const recent_key *entry, uint64_t hash, const void *key,
@@ -198,11 +222,11 @@ static ksv_status grow_slots(recent_keys *k, bool *has_grown, ksv_error *error)
 static ksv_status add_chunk(recent_keys *k, size_t bytes, bool *has_room,
                             ksv_error *error)
 {
-    size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+    size_t size = bytes > chunk_bytes(k) ? bytes : chunk_bytes(k);
     *has_room = false;
     bool fits =
         k->chunk_memory + size + slot_bytes(k->slot_bits) <= k->limit_bytes &&
-        k->chunk_count < (size_t)1 << (32 - UNITS_A_CHUNK_BITS);
+        k->chunk_count < (size_t)1 << (32 - unit_bits(k));
     if (!fits && k->count > 0)
         return KSV_OK;
     void *items = k->chunks;
@@ -214,6 +238,7 @@ static ksv_status add_chunk(recent_keys *k, size_t bytes, bool *has_room,
     uint8_t *data = memory_alloc(&k->allocator, size);
     if (data == NULL)
         return error_set_memory(error);
+    large_pages_ask(data, size);
     k->chunks[k->chunk_count++] = (key_chunk){data, size};
     k->chunk_memory += size;
     *has_room = true;
@@ -267,7 +292,7 @@ ksv_status recent_keys_add(recent_keys *k, uint64_t hash, const void *key,
     if (!has_room)
         return KSV_OK;
     uint32_t reference =
-        (uint32_t)(k->current << UNITS_A_CHUNK_BITS | k->used / UNIT_BYTES);
+        (uint32_t)(k->current << unit_bits(k) | k->used / UNIT_BYTES);
     uint64_t slot = slot_of(hash, reference);
     /* The highest slot is not to be taken for a free one. */
     if (slot == FREE_SLOT || !place(k, slot))
@@ -352,7 +377,8 @@ void recent_keys_clear(recent_keys *k)
 {
     memset(k->slots, 0xff, (size_t)slot_bytes(k->slot_bits));
     size_t keep = 0;
-    while (keep < k->chunk_count && k->chunks[keep].size_bytes == CHUNK_BYTES)
+    while (keep < k->chunk_count &&
+           k->chunks[keep].size_bytes == chunk_bytes(k))
         keep++;
     free_chunks(k, keep);
     k->count = 0;

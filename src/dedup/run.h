@@ -10,7 +10,7 @@
 #include <keysieve/io.h>
 #include <keysieve/memory.h>
 
-#include "dedup/run_format.h"
+#include "dedup/run_entry.h"
 #include "window/memory_filter.h"
 
 typedef struct key_run {
@@ -18,7 +18,7 @@ typedef struct key_run {
     run_info info;
     uint64_t number; /* that names its file */
     ksv_file *file;
-    uint64_t *fences; /* one a page */
+    uint32_t *fences; /* one a page */
     memory_filter filter;
 } key_run;
 
@@ -35,9 +35,12 @@ ksv_status key_run_sum_tail(const ksv_allocator *allocator, const void *fences,
                             size_t fence_bytes, const memory_filter *filter,
                             uint64_t sum[2], ksv_error *error);
 
+size_t key_run_fence_bytes(const run_info *info);
 /* Bytes in memory. */
 uint64_t key_run_memory_bytes(const key_run *run);
 
+/* About where the search for a hash begins in `fences`; there are pages. */
+uint64_t key_run_guess_page(const key_run *run, uint64_t hash);
 /* The first page that may have an entry with this hash; of an empty run
  * `info.pages`. */
 uint64_t key_run_first_page(const key_run *run, uint64_t hash);

@@ -86,26 +86,26 @@ static ksv_status complete_key(run_cursor *c, ksv_error *error)
 {
     run_entry *e = &c->entry;
     const run_info *info = &c->run->info;
-    if (e->here_bytes == e->key_bytes)
+    if (e->here_bytes == e->key.stored_bytes)
         return KSV_OK;
-    if (e->key_bytes >
+    if (e->key.stored_bytes >
         (info->pages - c->next_page) * info->page_bytes + info->page_bytes)
         return wrong(c, "a key ends too early", error);
     buffer_clear(&c->long_key);
-    KSV_TRY(buffer_append(&c->long_key, e->key, e->here_bytes, error));
-    while (c->long_key.size < e->key_bytes) {
+    KSV_TRY(buffer_append(&c->long_key, e->key.stored, e->here_bytes, error));
+    while (c->long_key.size < e->key.stored_bytes) {
         run_page_head head;
         const uint8_t *page;
         if (c->next_page == info->pages)
             return wrong(c, "a key ends too early", error);
         KSV_TRY(take_page(c, &head, &page, error));
         if (head.kind != RUN_PAGE_REST || head.used_bytes == 0 ||
-            head.used_bytes > e->key_bytes - c->long_key.size)
+            head.used_bytes > e->key.stored_bytes - c->long_key.size)
             return wrong(c, "a key ends too early", error);
         KSV_TRY(buffer_append(&c->long_key, page + RUN_PAGE_HEAD_BYTES,
                               head.used_bytes, error));
     }
-    e->key = c->long_key.data;
+    e->key.stored = c->long_key.data;
     e->here_bytes = c->long_key.size;
     return KSV_OK;
 }

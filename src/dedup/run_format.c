@@ -46,12 +46,13 @@ enum {
 
 uint64_t run_page_offset(const run_info *info, uint64_t page)
 {
-    return RUN_HEADER_BYTES + page * info->page_bytes;
+    return RUN_FIRST_PAGE_OFFSET + page * info->page_bytes;
 }
 
 uint64_t run_tail_bytes(const run_info *info)
 {
-    return info->pages * 8 + info->filter_blocks * BLOOM_BLOCK_BYTES;
+    return info->pages * RUN_FENCE_BYTES +
+           info->filter_blocks * BLOOM_BLOCK_BYTES;
 }
 
 uint64_t run_file_bytes(const run_info *info)
@@ -60,9 +61,9 @@ uint64_t run_file_bytes(const run_info *info)
            RUN_FOOTER_BYTES;
 }
 
-void run_header_encode(const run_info *info, uint8_t out[RUN_HEADER_BYTES])
+void run_header_encode(const run_info *info, uint8_t out[RUN_FIRST_PAGE_OFFSET])
 {
-    memset(out, 0, RUN_HEADER_BYTES);
+    memset(out, 0, RUN_FIRST_PAGE_OFFSET);
     memcpy(out, RUN_MAGIC, RUN_MAGIC_BYTES);
     store_u32(out + HEADER_VERSION, RUN_VERSION);
     store_u32(out + HEADER_PAGE_BYTES, info->page_bytes);
@@ -101,12 +102,12 @@ static ksv_status header_decode(const uint8_t *header, run_info *info,
     if (memcmp(header, RUN_MAGIC, RUN_MAGIC_BYTES) != 0)
         return corrupt_at(error, 0, "is not a run of keys");
     uint32_t version = load_u32(header + HEADER_VERSION);
-    if (version > RUN_VERSION)
+    if (version != RUN_VERSION)
         return error_set(error, KSV_ERROR_VERSION, NULL,
-                         "has format version %u; this program knows up to %d",
+                         "has format version %u; this program knows %d",
                          version, RUN_VERSION);
-    if (version != RUN_VERSION || hash_checksum64(header, HEADER_CHECKSUM) !=
-                                      load_u64(header + HEADER_CHECKSUM))
+    if (hash_checksum64(header, HEADER_CHECKSUM) !=
+        load_u64(header + HEADER_CHECKSUM))
         return corrupt_at(error, 0, "the header is damaged");
     info->page_bytes = load_u32(header + HEADER_PAGE_BYTES);
     info->hasher.kind = (ksv_hash_kind)load_u32(header + HEADER_HASH_KIND);
@@ -121,6 +122,15 @@ static ksv_status header_decode(const uint8_t *header, run_info *info,
     return KSV_OK;
 }
 
+static bool is_zero(const uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (bytes[i] != 0)
+            return false;
+    }
+    return true;
+}
+
 static bool footer_is_sound(const run_info *info, uint64_t file_bytes)
 {
     return info->pages <= file_bytes / info->page_bytes &&
@@ -132,18 +142,20 @@ static bool footer_is_sound(const run_info *info, uint64_t file_bytes)
            run_file_bytes(info) == file_bytes;
 }
 
-ksv_status run_ends_decode(const uint8_t header[RUN_HEADER_BYTES],
+ksv_status run_ends_decode(const uint8_t header[RUN_FIRST_PAGE_OFFSET],
                            const uint8_t footer[RUN_FOOTER_BYTES],
                            uint64_t file_bytes, run_info *info,
                            ksv_error *error)
 {
-    static const uint8_t zeros[FOOTER_CHECKSUM - FOOTER_ZERO];
     uint64_t at = file_bytes - RUN_FOOTER_BYTES;
     *info = (run_info){.page_bytes = 0};
     KSV_TRY(header_decode(header, info, error));
+    if (!is_zero(header + RUN_HEADER_BYTES,
+                 RUN_FIRST_PAGE_OFFSET - RUN_HEADER_BYTES))
+        return corrupt_at(error, RUN_HEADER_BYTES, "the header is damaged");
     if (memcmp(footer, RUN_END_MAGIC, RUN_MAGIC_BYTES) != 0 ||
         memcmp(footer + FOOTER_ID, info->id, sizeof info->id) != 0 ||
-        memcmp(footer + FOOTER_ZERO, zeros, sizeof zeros) != 0 ||
+        !is_zero(footer + FOOTER_ZERO, FOOTER_CHECKSUM - FOOTER_ZERO) ||
         hash_checksum64(footer, FOOTER_CHECKSUM) !=
             load_u64(footer + FOOTER_CHECKSUM))
         return corrupt_at(error, at, "the footer is damaged");
@@ -197,117 +209,5 @@ ksv_status run_page_check(const run_info *info, uint64_t number,
         memcmp(page + PAGE_RUN, info->id, RUN_PAGE_HEAD_BYTES - PAGE_RUN) != 0)
         return corrupt_at(error, run_page_offset(info, number),
                           "a page of keys is damaged");
-    return KSV_OK;
-}
-
-static uint8_t *put_varint(uint8_t *out, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        *out++ = (uint8_t)(value | 0x80);
-    *out++ = (uint8_t)value;
-    return out;
-}
-
-/* NULL: it does not end before `end`, or is too large. */
-static const uint8_t *take_varint(const uint8_t *p, const uint8_t *end,
-                                  uint64_t *value)
-{
-    *value = 0;
-    for (unsigned shift = 0; p < end && shift < 64; shift += 7) {
-        uint8_t byte = *p++;
-        *value |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80)
-            return shift < 63 || byte <= 1 ? p : NULL;
-    }
-    return NULL;
-}
-
-size_t run_entry_head_encode(const run_info *info, const run_entry *entry,
-                             uint8_t out[RUN_ENTRY_HEAD_MAX])
-{
-    store_u64(out, entry->hash);
-    uint8_t *next = put_varint(out + 8, (uint64_t)entry->time_ms -
-                                            (uint64_t)info->base_time_ms);
-    return (size_t)(put_varint(next, entry->key_bytes) - out);
-}
-
-void run_page_walk_begin(run_page_walk *walk, const run_info *info,
-                         const run_page_head *head, const uint8_t *page)
-{
-    *walk = (run_page_walk){
-        .info = info,
-        .page = page,
-        .next = page + RUN_PAGE_HEAD_BYTES,
-        .end = page + RUN_PAGE_HEAD_BYTES + head->used_bytes,
-        .kind = head->kind,
-        .left = head->kind == RUN_PAGE_REST ? 0 : head->count,
-    };
-}
-
-/* The next entry of a page of keys if the length of its key is one byte and it
- * is whole; NULL otherwise. */
-static const uint8_t *pass_short(const uint8_t *entry, const uint8_t *end)
-{
-    if (end - entry <= RUN_ENTRY_HEAD_MAX)
-        return NULL;
-    const uint8_t *p = entry + 8;
-    const uint8_t *last = p + 9;
-    while (*p >= 0x80 && p < last)
-        p++;
-    size_t key_bytes = *++p;
-    p++;
-    bool is_good =
-        key_bytes < 0x80 && p[-2] < 0x80 && key_bytes <= (size_t)(end - p);
-    return is_good ? p + key_bytes : NULL;
-}
-
-void run_page_walk_skip(run_page_walk *walk, uint64_t hash)
-{
-    const uint8_t *next = walk->next;
-    uint32_t left = walk->kind == RUN_PAGE_KEYS ? walk->left : 0;
-    uint32_t before = left;
-    while (left > 0 && walk->end - next >= 8 && load_u64(next) < hash) {
-        const uint8_t *after = pass_short(next, walk->end);
-        if (after == NULL)
-            break;
-        next = after;
-        left--;
-    }
-    walk->next = next;
-    walk->left -= before - left;
-}
-
-static ksv_status bad_entry(const run_page_walk *walk, ksv_error *error)
-{
-    return corrupt_at(
-        error, run_page_offset(walk->info, load_u64(walk->page + PAGE_NUMBER)),
-        "an entry of a page of keys is damaged");
-}
-
-ksv_status run_page_walk_next(run_page_walk *walk, run_entry *entry, bool *any,
-                              ksv_error *error)
-{
-    *any = walk->left > 0;
-    if (walk->left == 0)
-        return KSV_OK;
-    walk->left--;
-    uint64_t since;
-    const uint8_t *p = walk->next;
-    if (walk->end - p < 8)
-        return bad_entry(walk, error);
-    entry->hash = load_u64(p);
-    p = take_varint(p + 8, walk->end, &since);
-    if (p != NULL)
-        p = take_varint(p, walk->end, &entry->key_bytes);
-    if (p == NULL)
-        return bad_entry(walk, error);
-    entry->time_ms = (int64_t)((uint64_t)walk->info->base_time_ms + since);
-    entry->key = p;
-    size_t left = (size_t)(walk->end - p);
-    bool is_whole = entry->key_bytes <= left;
-    if (!is_whole && walk->kind == RUN_PAGE_KEYS)
-        return bad_entry(walk, error);
-    entry->here_bytes = is_whole ? (size_t)entry->key_bytes : left;
-    walk->next = p + entry->here_bytes;
     return KSV_OK;
 }

@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "filter/bloom_block.h"
+#include "filter/filter_rate.h"
 
 #define CURSOR_BYTES ((size_t)32 << 10)
 
@@ -11,7 +13,13 @@
  * when it is not known how many will come; at most; at least. */
 #define GROWTH_EXPECTED 1.5
 #define GROWTH_AT_MOST 8.0
-#define RESERVE 1.125
+#define RESERVE 1.03
+
+/* A key gets so many bits of a filter at most, which is a rate of one in a
+ * thousand. More than eight bits are not tested at once. */
+#define BITS_AT_MOST 15.5
+#define RATE_AT_MOST 0.3
+enum { FUNCTIONS_USUAL = 6, FUNCTIONS_AT_MOST = 8 };
 
 void run_source_init_keys(run_source *source, const ksv_allocator *allocator,
                           int64_t forgotten_ms, recent_keys *keys)
@@ -109,8 +117,16 @@ static double keys_to_come(const run_plan *plan, const run_outlook *outlook)
     return keys < now * GROWTH_AT_MOST ? keys : now * GROWTH_AT_MOST;
 }
 
+/* Bits of fences a key, as they are in other runs. */
+static double fence_bits_a_key(const run_plan *plan)
+{
+    return plan->other_entries > 0 ? 8 * (double)plan->other_fence_bytes /
+                                         (double)plan->other_entries
+                                   : 0;
+}
+
 /* Bits for the filter: a fair share of the memory, if nobody has taken that
- * already. */
+ * already. All keys get as many, since every run is asked for each. */
 static double share_of_bits(const run_plan *plan, const run_outlook *outlook)
 {
     double entries = (double)outlook->entries;
@@ -118,34 +134,35 @@ static double share_of_bits(const run_plan *plan, const run_outlook *outlook)
     double later = keys_to_come(plan, outlook);
     if (later < now * RESERVE)
         later = now * RESERVE;
-    double fair = 8 * (double)plan->memory_bytes / later * entries;
     double left = plan->memory_bytes > plan->used_bytes
-                      ? 8 * (double)(plan->memory_bytes - plan->used_bytes)
+                      ? (double)(plan->memory_bytes - plan->used_bytes)
                       : 0;
-    double rest = left / (later - (double)plan->other_entries) * entries;
-    return fair < rest ? fair : rest;
+    double fair = 8 * (double)plan->memory_bytes / later;
+    double rest = 8 * left / (later - (double)plan->other_entries);
+    double bits = (fair < rest ? fair : rest) - fence_bits_a_key(plan);
+    return bits > 0 ? bits * entries : 0;
 }
 
-/* The lowest rate that there is memory for. There is no filter when even the
- * highest takes too much: then every key is looked for on disk. */
-static ksv_status plan_filter(const run_plan *plan, const run_outlook *outlook,
-                              run_writer_options *options, ksv_error *error)
+/* As many blocks as there is memory for, but not more than pay. There is no
+ * filter when it would hardly answer anything: then every key is looked for on
+ * disk. */
+static void plan_filter(const run_plan *plan, const run_outlook *outlook,
+                        run_writer_options *options)
 {
-    static const double rates[] = {0.001, 0.0015, 0.002, 0.003, 0.004,
-                                   0.006, 0.008,  0.01,  0.015, 0.02,
-                                   0.03,  0.05,   0.1,   0.2,   0.3};
-    double most = share_of_bits(plan, outlook);
-    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
-        ksv_filter_plan filter;
-        KSV_TRY(ksv_filter_make_plan(outlook->entries, rates[i], 64, &filter,
-                                     error));
-        if ((double)filter.bits > most)
-            continue;
-        options->filter_blocks = filter.blocks;
-        options->filter_functions = filter.hash_functions;
-        return KSV_OK;
-    }
-    return KSV_OK;
+    double most = share_of_bits(plan, outlook) / BLOOM_BLOCK_BITS;
+    double enough =
+        (double)outlook->entries * BITS_AT_MOST / BLOOM_BLOCK_BITS + 1;
+    uint64_t blocks = (uint64_t)(most < enough ? most : enough);
+    unsigned functions = FUNCTIONS_USUAL;
+    if (blocks == 0 || outlook->entries == 0)
+        return;
+    filter_load load = filter_load_of(outlook->entries, blocks);
+    double rate = filter_load_best_rate(&load, &functions);
+    if (rate > RATE_AT_MOST)
+        return;
+    options->filter_blocks = blocks;
+    options->filter_functions =
+        functions < FUNCTIONS_AT_MOST ? functions : FUNCTIONS_AT_MOST;
 }
 
 /* Pages large enough that their fences do not fill the memory. */
@@ -155,7 +172,7 @@ static uint32_t choose_page_bytes(const run_plan *plan,
     uint64_t most = plan->memory_bytes / 16;
     uint32_t page_bytes = RUN_PAGE_BYTES_MIN;
     while (page_bytes < RUN_PAGE_BYTES_MAX &&
-           outlook->bytes / page_bytes * 8 > most)
+           outlook->bytes / page_bytes * RUN_FENCE_BYTES > most)
         page_bytes *= 2;
     return page_bytes;
 }
@@ -229,8 +246,7 @@ static ksv_status merge_all(const run_source *source, merge_inputs *in,
             entry = in->entries[i];
         }
         if (entry->time_ms > source->forgotten_ms)
-            KSV_TRY(run_writer_add(writer, entry->hash, entry->time_ms,
-                                   entry->key, entry->key_bytes, error));
+            KSV_TRY(run_writer_add_entry(writer, entry, error));
         KSV_TRY(advance(in, i, error));
     }
 }
@@ -289,7 +305,7 @@ ksv_status run_source_write(run_source *source, const run_plan *plan,
         .base_time_ms =
             outlook.base_time_ms == INT64_MAX ? 0 : outlook.base_time_ms,
     };
-    KSV_TRY(plan_filter(plan, &outlook, &options, error));
+    plan_filter(plan, &outlook, &options);
     KSV_TRY(run_writer_open(&options, &writer, error));
     ksv_status status = source->keys != NULL
                             ? write_keys(source, writer, error)

@@ -36,6 +36,7 @@ typedef struct run_plan {
     uint64_t memory_bytes;  /* for all runs */
     uint64_t used_bytes;    /* of it, by others */
     uint64_t other_entries; /* of theirs */
+    uint64_t other_fence_bytes;
     int64_t now_ms;
     int64_t kept_ms; /* how long entries stay; 0: for ever */
 } run_plan;

@@ -6,6 +6,12 @@
 #include "dedup/state_files.h"
 #include "io/file.h"
 
+/* One more is written than counts. */
+static size_t candidate_bytes(size_t queries)
+{
+    return (queries * CANDIDATES_A_QUERY + 1) * sizeof(run_candidate);
+}
+
 void run_set_free_queries(run_set *s)
 {
     size_t n = s->query_capacity;
@@ -13,8 +19,7 @@ void run_set_free_queries(run_set *s)
     memory_free(a, s->hashes, n * sizeof *s->hashes);
     memory_free(a, s->answers, n * sizeof *s->answers);
     memory_free(a, s->numbers, n * sizeof *s->numbers);
-    memory_free(a, s->candidates,
-                n * CANDIDATES_A_QUERY * sizeof *s->candidates);
+    memory_free(a, s->candidates, candidate_bytes(n));
     s->hashes = NULL;
     s->answers = NULL;
     s->numbers = NULL;
@@ -32,8 +37,7 @@ static ksv_status make_room(run_set *s, size_t count, ksv_error *error)
     s->hashes = memory_alloc(a, count * sizeof *s->hashes);
     s->answers = memory_alloc(a, count * sizeof *s->answers);
     s->numbers = memory_alloc(a, count * sizeof *s->numbers);
-    s->candidates =
-        memory_alloc(a, count * CANDIDATES_A_QUERY * sizeof *s->candidates);
+    s->candidates = memory_alloc(a, candidate_bytes(count));
     if (s->hashes != NULL && s->answers != NULL && s->numbers != NULL &&
         s->candidates != NULL)
         return KSV_OK;
@@ -173,22 +177,37 @@ static ksv_status ask_pages(run_set *s, run_query *queries, size_t count,
     return KSV_OK;
 }
 
+/* The queries that the filter of a run does not answer become candidates: how
+ * many. */
+static size_t pick_candidates(run_set *s, const key_run *run, size_t open,
+                              run_candidate *candidates)
+{
+    size_t count = 0;
+    memory_filter_probe(&run->filter, s->hashes, open, s->answers);
+    for (size_t i = 0; i < open; i++) {
+        /* Few of them are any: no branch is to be guessed wrong. */
+        candidates[count] = (run_candidate){run, i, s->numbers[i]};
+        count += s->answers[i];
+    }
+    return count;
+}
+
 /* Adds the pages of a run that may answer a query, in their order, to `count`
  * candidates; returns how many there are then. */
 static size_t add_candidates(run_set *s, const key_run *run, size_t open,
                              size_t count)
 {
-    size_t first = count;
-    memory_filter_probe(&run->filter, s->hashes, open, s->answers);
-    for (size_t i = 0; i < open; i++) {
-        if (!s->answers[i])
-            continue;
-        uint64_t page = key_run_first_page(run, s->hashes[i]);
-        if (page < run->info.pages)
-            s->candidates[count++] = (run_candidate){run, page, s->numbers[i]};
-    }
-    sort_by_page(s->candidates + first, count - first);
-    return count;
+    run_candidate *added = s->candidates + count;
+    if (run->info.pages == 0)
+        return count;
+    size_t more = pick_candidates(s, run, open, added);
+    for (size_t i = 0; i < more; i++)
+        MEMORY_PREFETCH(
+            &run->fences[key_run_guess_page(run, s->hashes[added[i].page])]);
+    for (size_t i = 0; i < more; i++)
+        added[i].page = key_run_first_page(run, s->hashes[added[i].page]);
+    sort_by_page(added, more);
+    return count + more;
 }
 
 /* Leaves out the queries that were answered. */
@@ -198,7 +217,7 @@ static size_t keep_open(run_set *s, const run_query *queries, size_t count)
     for (size_t i = 0; i < count; i++) {
         uint32_t number = s->numbers[i];
         s->numbers[open] = number;
-        s->hashes[open] = queries[number].hash;
+        s->hashes[open] = run_hash(queries[number].hash);
         open += !queries[number].found;
     }
     return open;

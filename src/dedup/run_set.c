@@ -154,8 +154,10 @@ static ksv_status write_run(run_set *s, run_source *source, size_t index,
     };
     for (size_t i = 0; i < s->count; i++) {
         plan.used_bytes += key_run_memory_bytes(s->runs[i]);
-        if (!run_source_has_run(source, s->runs[i]))
-            plan.other_entries += s->runs[i]->info.entries;
+        if (run_source_has_run(source, s->runs[i]))
+            continue;
+        plan.other_entries += s->runs[i]->info.entries;
+        plan.other_fence_bytes += key_run_fence_bytes(&s->runs[i]->info);
     }
     ksv_status status = run_source_write(source, &plan, &run, error);
     /* Without a name it cannot be left behind. */

@@ -8,7 +8,7 @@
 
 /* Pages that are read together, and the candidates that there is room for. */
 enum { WAVE_PAGES = 256, CANDIDATES_A_QUERY = 2 };
-#define WAVE_BYTES ((size_t)WAVE_PAGES * RUN_PAGE_BYTES_MIN)
+#define WAVE_BYTES ((size_t)1 << 20)
 
 /* A query that the filter of a run did not answer. */
 typedef struct run_candidate {

@@ -22,6 +22,7 @@ struct run_writer {
     size_t buffer_pages;
     size_t full_pages; /* in it; the one behind them is being filled */
     run_page_head page;
+    run_entry_before before; /* in the page */
     byte_buffer fences;
     memory_filter filter;
 };
@@ -29,7 +30,7 @@ struct run_writer {
 static ksv_status open_writer(run_writer *w, const run_writer_options *options,
                               ksv_error *error)
 {
-    uint8_t header[RUN_HEADER_BYTES];
+    uint8_t header[RUN_FIRST_PAGE_OFFSET];
     w->path =
         memory_copy_string(&w->allocator, options->path, strlen(options->path));
     w->buffer =
@@ -139,7 +140,8 @@ static ksv_status begin_page(run_writer *w, run_page_kind kind, uint64_t hash,
 {
     KSV_TRY(end_page(w, error));
     w->page = (run_page_head){.kind = kind, .number = w->info.pages++};
-    return buffer_put_u64(&w->fences, hash, error);
+    w->before = (run_entry_before){.hash = 0};
+    return buffer_put_u32(&w->fences, run_fence(hash), error);
 }
 
 static void put(run_writer *w, const void *data, size_t bytes)
@@ -148,15 +150,15 @@ static void put(run_writer *w, const void *data, size_t bytes)
     w->page.used_bytes += (uint32_t)bytes;
 }
 
-static ksv_status add_long(run_writer *w, const uint8_t *head,
-                           size_t head_bytes, const run_entry *entry,
+static ksv_status add_long(run_writer *w, const run_entry *entry,
                            ksv_error *error)
 {
-    const uint8_t *key = entry->key;
+    uint8_t head[RUN_ENTRY_HEAD_MAX];
+    const uint8_t *key = entry->key.stored;
     KSV_TRY(begin_page(w, RUN_PAGE_LONG, entry->hash, error));
     w->page.count = 1;
-    put(w, head, head_bytes);
-    uint64_t left = entry->key_bytes;
+    put(w, head, run_entry_head_encode(&w->info, &w->before, entry, head));
+    uint64_t left = entry->key.stored_bytes;
     for (uint32_t back = 0;;) {
         size_t n = left < room_bytes(w) ? (size_t)left : room_bytes(w);
         put(w, key, n);
@@ -169,30 +171,44 @@ static ksv_status add_long(run_writer *w, const uint8_t *head,
     }
 }
 
+/* An entry whose key is short. */
+static ksv_status add_short(run_writer *w, const run_entry *entry,
+                            ksv_error *error)
+{
+    size_t key_bytes = (size_t)entry->key.stored_bytes;
+    if (w->page.kind == 0 || room_bytes(w) < RUN_ENTRY_HEAD_MAX + key_bytes)
+        KSV_TRY(begin_page(w, RUN_PAGE_KEYS, entry->hash, error));
+    uint8_t *out = room(w);
+    size_t head_bytes = run_entry_head_encode(&w->info, &w->before, entry, out);
+    memcpy(out + head_bytes, entry->key.stored, key_bytes);
+    w->page.used_bytes += (uint32_t)(head_bytes + key_bytes);
+    w->page.count++;
+    run_entry_note(&w->before, entry);
+    return KSV_OK;
+}
+
+ksv_status run_writer_add_entry(run_writer *w, const run_entry *entry,
+                                ksv_error *error)
+{
+    if (entry->time_ms < w->info.base_time_ms)
+        return error_set(error, KSV_ERROR_ARGUMENT, NULL,
+                         "a time before the beginning of its run");
+    memory_filter_add(&w->filter, entry->hash);
+    w->info.entries++;
+    if (entry->time_ms > w->info.newest_time_ms)
+        w->info.newest_time_ms = entry->time_ms;
+    return entry->key.stored_bytes <= RUN_SHORT_KEY_MAX(w->info.page_bytes)
+               ? add_short(w, entry, error)
+               : add_long(w, entry, error);
+}
+
 ksv_status run_writer_add(run_writer *w, uint64_t hash, int64_t time_ms,
                           const void *key, uint64_t key_bytes, ksv_error *error)
 {
-    uint8_t head[RUN_ENTRY_HEAD_MAX];
-    run_entry entry = {
-        .hash = hash, .time_ms = time_ms, .key = key, .key_bytes = key_bytes};
-    if (time_ms < w->info.base_time_ms)
-        return error_set(error, KSV_ERROR_ARGUMENT, NULL,
-                         "a time before the beginning of its run");
-    size_t head_bytes = run_entry_head_encode(&w->info, &entry, head);
-    memory_filter_add(&w->filter, hash);
-    w->info.entries++;
-    if (time_ms > w->info.newest_time_ms)
-        w->info.newest_time_ms = time_ms;
-    if (key_bytes > RUN_SHORT_KEY_MAX(w->info.page_bytes))
-        return add_long(w, head, head_bytes, &entry, error);
-    if (w->page.kind == 0 || head_bytes + key_bytes > room_bytes(w))
-        KSV_TRY(begin_page(w, RUN_PAGE_KEYS, hash, error));
-    uint8_t *out = room(w);
-    memcpy(out, head, head_bytes);
-    memcpy(out + head_bytes, key, (size_t)key_bytes);
-    w->page.used_bytes += (uint32_t)(head_bytes + (size_t)key_bytes);
-    w->page.count++;
-    return KSV_OK;
+    uint8_t packed[RUN_KEY_PACKED_BYTES];
+    run_entry entry = {.hash = run_hash(hash), .time_ms = time_ms};
+    run_key_pack(key, key_bytes, packed, &entry.key);
+    return run_writer_add_entry(w, &entry, error);
 }
 
 static ksv_status write_tail(run_writer *w, ksv_error *error)
@@ -219,14 +235,14 @@ static ksv_status make_run(run_writer *w, key_run **out, ksv_error *error)
         return error_set_memory(error);
     run->allocator = w->allocator;
     run->number = w->number;
-    run->fences = memory_alloc(&w->allocator, (size_t)w->info.pages * 8);
+    run->fences = memory_alloc(&w->allocator, key_run_fence_bytes(&w->info));
     if (run->fences == NULL) {
         key_run_close(run);
         return error_set_memory(error);
     }
     run->info = w->info;
     for (uint64_t i = 0; i < w->info.pages; i++)
-        run->fences[i] = load_u64(w->fences.data + 8 * i);
+        run->fences[i] = load_u32(w->fences.data + RUN_FENCE_BYTES * i);
     buffer_release(&w->fences);
     run->filter = w->filter;
     w->filter = (memory_filter){.blocks = 0};

@@ -27,6 +27,9 @@ ksv_status run_writer_open(const run_writer_options *options, run_writer **out,
 ksv_status run_writer_add(run_writer *writer, uint64_t hash, int64_t time_ms,
                           const void *key, uint64_t key_bytes,
                           ksv_error *error);
+/* The same of an entry that another run has, all of whose key is there. */
+ksv_status run_writer_add_entry(run_writer *writer, const run_entry *entry,
+                                ksv_error *error);
 /* Writes what is left and gives the run, open; frees the writer in every case.
  * With `sync` all of it is durable but for its name. */
 ksv_status run_writer_finish(run_writer *writer, bool sync, key_run **run,

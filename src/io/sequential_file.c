@@ -18,42 +18,53 @@ typedef struct sequential_file {
     bool at_end;
 } sequential_file;
 
-/* The next bytes of the source; fewer than asked for only at its end. */
-static ksv_status read_on(sequential_file *f, uint8_t *buffer,
-                          size_t size_bytes, size_t *got_bytes,
-                          ksv_error *error)
+/* The next bytes of the source, once. */
+static ksv_status read_once(sequential_file *f, uint8_t *buffer,
+                            size_t size_bytes, size_t *got_bytes,
+                            ksv_error *error)
 {
-    while (*got_bytes < size_bytes && !f->at_end) {
-        size_t got = 0;
-        KSV_TRY(f->read(f->ctx, buffer + *got_bytes, size_bytes - *got_bytes,
-                        &got, &f->at_end, error));
-        size_t room = SEQUENTIAL_FILE_KEPT_BYTES - f->kept.size;
-        if (f->offset == f->kept.size && got > 0)
-            KSV_TRY(buffer_append(&f->kept, buffer + *got_bytes,
-                                  got < room ? got : room, error));
-        f->offset += got;
-        *got_bytes += got;
-    }
+    *got_bytes = 0;
+    KSV_TRY(f->read(f->ctx, buffer, size_bytes, got_bytes, &f->at_end, error));
+    size_t got = *got_bytes;
+    size_t room = SEQUENTIAL_FILE_KEPT_BYTES - f->kept.size;
+    if (f->offset == f->kept.size && got > 0)
+        KSV_TRY(
+            buffer_append(&f->kept, buffer, got < room ? got : room, error));
+    f->offset += got;
     return KSV_OK;
 }
 
-static ksv_status sequential_read_at(ksv_file *base, uint64_t offset,
-                                     void *buffer, size_t size_bytes,
-                                     size_t *got_bytes, ksv_error *error)
+/* What is kept from `offset` on; what is not goes on where the source does. */
+static ksv_status read_kept(const sequential_file *f, uint64_t offset,
+                            void *buffer, size_t size_bytes, size_t *got_bytes,
+                            ksv_error *error)
 {
-    sequential_file *f = (sequential_file *)base;
     *got_bytes = 0;
     if (offset < f->kept.size) {
         size_t left = f->kept.size - (size_t)offset;
         *got_bytes = size_bytes < left ? size_bytes : left;
         memcpy(buffer, f->kept.data + offset, *got_bytes);
     }
-    if (*got_bytes == size_bytes)
+    if (*got_bytes == size_bytes || offset + *got_bytes == f->offset)
         return KSV_OK;
-    if (offset + *got_bytes != f->offset)
-        return error_set(error, KSV_ERROR_UNSUPPORTED, NULL,
-                         "cannot be read again from its beginning");
-    return read_on(f, buffer, size_bytes, got_bytes, error);
+    return error_set(error, KSV_ERROR_UNSUPPORTED, NULL,
+                     "cannot be read again from its beginning");
+}
+
+/* Fewer bytes than are asked for come only at the end. */
+static ksv_status sequential_read_at(ksv_file *base, uint64_t offset,
+                                     void *buffer, size_t size_bytes,
+                                     size_t *got_bytes, ksv_error *error)
+{
+    sequential_file *f = (sequential_file *)base;
+    KSV_TRY(read_kept(f, offset, buffer, size_bytes, got_bytes, error));
+    while (*got_bytes < size_bytes && !f->at_end) {
+        size_t got;
+        KSV_TRY(read_once(f, (uint8_t *)buffer + *got_bytes,
+                          size_bytes - *got_bytes, &got, error));
+        *got_bytes += got;
+    }
+    return KSV_OK;
 }
 
 static ksv_status sequential_append(ksv_file *base, const void *data,
@@ -121,5 +132,25 @@ ksv_status sequential_file_open(sequential_read_fn read, void *ctx,
         return status;
     }
     *out = &f->base;
+    return KSV_OK;
+}
+
+ksv_status sequential_file_read_some(ksv_file *file, uint64_t offset,
+                                     void *buffer, size_t size_bytes,
+                                     size_t *got_bytes, bool *at_end,
+                                     ksv_error *error)
+{
+    *at_end = false;
+    if (file->ops != &SEQUENTIAL_FILE_OPS) {
+        KSV_TRY(file->ops->read_at(file, offset, buffer, size_bytes, got_bytes,
+                                   error));
+        *at_end = *got_bytes < size_bytes;
+        return KSV_OK;
+    }
+    sequential_file *f = (sequential_file *)file;
+    KSV_TRY(read_kept(f, offset, buffer, size_bytes, got_bytes, error));
+    if (*got_bytes == 0 && !f->at_end)
+        KSV_TRY(read_once(f, buffer, size_bytes, got_bytes, error));
+    *at_end = f->at_end && offset + *got_bytes == f->offset;
     return KSV_OK;
 }

@@ -27,4 +27,11 @@ ksv_status sequential_file_open(sequential_read_fn read, void *ctx,
                                 bool at_end, const ksv_allocator *allocator,
                                 ksv_file **out, ksv_error *error);
 
+/* As read_at of `file`, which may be of any kind, but of such a source what has
+ * come: `*got_bytes` 0 without `*at_end` when nothing has for a while. */
+ksv_status sequential_file_read_some(ksv_file *file, uint64_t offset,
+                                     void *buffer, size_t size_bytes,
+                                     size_t *got_bytes, bool *at_end,
+                                     ksv_error *error);
+
 #endif

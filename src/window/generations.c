@@ -8,6 +8,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+/* Blocks of the open generation that are on the way from memory. */
+enum { BLOCKS_AHEAD = 24 };
+
 struct generations {
     ksv_allocator allocator;
     generations_options options;
@@ -207,7 +210,6 @@ static void decide_together(generations *g, const window_item *items,
         g->hashes[i] = items[i].hash;
         g->numbers[i] = (uint32_t)i;
         fresh[i] = false;
-        memory_filter_prefetch(&open->filter, items[i].hash);
     }
     for (size_t c = g->count - 1; c-- > 0 && left > 0;) {
         size_t kept = 0;
@@ -219,7 +221,11 @@ static void decide_together(generations *g, const window_item *items,
         }
         left = kept;
     }
+    for (size_t i = 0; i < left && i < BLOCKS_AHEAD; i++)
+        memory_filter_prefetch(&open->filter, g->hashes[i]);
     for (size_t i = 0; i < left; i++) {
+        if (i + BLOCKS_AHEAD < left)
+            memory_filter_prefetch(&open->filter, g->hashes[i + BLOCKS_AHEAD]);
         if (memory_filter_may_contain(&open->filter, g->hashes[i]))
             continue;
         memory_filter_add(&open->filter, g->hashes[i]);

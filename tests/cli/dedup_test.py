@@ -6,6 +6,7 @@ import os
 import random
 import re
 import subprocess
+import zlib
 
 from cli_support import TOOL, call, check, expect, expect_usage, finish, write
 
@@ -92,6 +93,28 @@ def check_slow_pipe():
             check(run.stdout.readline() == word, f"{word} comes at once")
         run.stdin.close()
         check(run.wait() == 0, "end of a slow pipe")
+
+
+def check_slow_gzip_pipe():
+    """The same of what a writer compressed and flushed, or ended a member
+    with."""
+    with subprocess.Popen([TOOL, "dedup", "-q", "-f", "lines"],
+                          stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as run:
+        packer = zlib.compressobj(wbits=31)
+        for word in (b"a\n", b"B\n", b"\xef\n", b"last\n"):
+            run.stdin.write(packer.compress(word * 2) +
+                            packer.flush(zlib.Z_SYNC_FLUSH))
+            run.stdin.flush()
+            check(run.stdout.readline() == word, f"{word} comes at once")
+        run.stdin.write(packer.flush())
+        for word in (b"second\n", b"third\n"):
+            run.stdin.write(gzip.compress(word + b"a\n"))
+            run.stdin.flush()
+            check(run.stdout.readline() == word, f"{word} comes at once")
+        run.stdin.close()
+        check(run.stdout.read() == b"" and run.wait() == 0,
+              "end of a slow gzip pipe")
 
 
 def check_output():
@@ -252,6 +275,7 @@ def check_usage():
 check_files()
 check_pipes()
 check_slow_pipe()
+check_slow_gzip_pipe()
 check_output()
 check_memory()
 check_windows()

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of a state of dedup: version 1 is read forever; what is cut short
- * or has a bit changed is an error, or the same content. */
+/* The files of a state of dedup: version 2 of runs and version 1 of the others
+ * are read forever; what is cut short or has a bit changed is an error, or the
+ * same content. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,13 +52,31 @@ static void test_golden_run(void **state)
     uint64_t sum;
     unsigned found;
     ksv_hasher hasher = dedup_sample_hasher();
-    uint8_t *run = read_golden("dedup_v1.run", &size);
+    uint8_t *run = read_golden("dedup_v2.run", &size);
     assert_int_equal(
         dedup_read_run(run, size, &hasher, &entries, &sum, &found, NULL),
         KSV_OK);
     assert_int_equal(entries, DEDUP_SAMPLE_ENTRIES);
     assert_int_equal(found, DEDUP_SAMPLE_ENTRIES);
     assert_true(sum == sum_of_sample());
+    free(run);
+}
+
+/* Version 1 was never released. */
+static void test_old_run(void **state)
+{
+    (void)state;
+    size_t size;
+    uint64_t entries;
+    uint64_t sum;
+    unsigned found;
+    ksv_error error;
+    ksv_hasher hasher = dedup_sample_hasher();
+    uint8_t *run = read_golden("dedup_v1.run", &size);
+    assert_int_equal(
+        dedup_read_run(run, size, &hasher, &entries, &sum, &found, &error),
+        KSV_ERROR_VERSION);
+    assert_non_null(strstr(error.text, "format version 1"));
     free(run);
 }
 
@@ -193,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden_run),
+        cmocka_unit_test(test_old_run),
         cmocka_unit_test(test_golden_journal),
         cmocka_unit_test(test_golden_state),
         cmocka_unit_test(test_damaged_run),

@@ -21,7 +21,7 @@ static void seal64(uint8_t *at, size_t size)
 
 static void repair_run(uint8_t *data, size_t size)
 {
-    if (size < RUN_HEADER_BYTES + RUN_FOOTER_BYTES)
+    if (size < RUN_FIRST_PAGE_OFFSET + RUN_FOOTER_BYTES)
         return;
     ksv_hasher hasher = dedup_sample_hasher();
     run_info info = {.hasher = hasher, .page_bytes = load_u32(data + 12)};

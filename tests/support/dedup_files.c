@@ -33,6 +33,22 @@ static offered_key sample_key(unsigned i, uint8_t *bytes)
                          .time_ms = 1000 + (int64_t)i};
 }
 
+/* The same for runs, which have a form for each kind of key. */
+static offered_key sample_run_key(unsigned i, uint8_t *bytes)
+{
+    offered_key key = sample_key(i, bytes);
+    char text[64];
+    if (i % 4 == 1 && key.key_bytes < sizeof text) {
+        snprintf(text, sizeof text, "%04x%032x", i, 0xabcdefu);
+        memcpy(bytes, text, key.key_bytes);
+    } else if (i % 8 == 3 && key.key_bytes < sizeof text) {
+        snprintf(text, sizeof text, "%08x-0123-4567-89ab-cdef%08x", i, i);
+        key.key_bytes = strlen(text);
+        memcpy(bytes, text, key.key_bytes);
+    }
+    return key;
+}
+
 const ksv_allocator *dedup_sample_allocator(void)
 {
     static ksv_allocator a;
@@ -108,7 +124,7 @@ uint8_t *dedup_sample_run(size_t *size)
     need(run_writer_open(&options, &writer, NULL) == KSV_OK);
     for (unsigned i = 0; i < DEDUP_SAMPLE_ENTRIES; i++) {
         uint8_t bytes[KEY_BYTES_MAX];
-        offered_key k = sample_key(order[i], bytes);
+        offered_key k = sample_run_key(order[i], bytes);
         need(run_writer_add(writer, k.hash, k.time_ms, k.key, k.key_bytes,
                             NULL) == KSV_OK);
     }
@@ -172,8 +188,10 @@ static ksv_status walk(const key_run *run, uint64_t *entries, uint64_t *sum,
         if (status != KSV_OK || entry == NULL)
             break;
         random_source r = {*sum ^ entry->hash ^ (uint64_t)entry->time_ms};
-        for (uint64_t i = 0; i < entry->key_bytes; i++)
-            r.state = (r.state ^ entry->key[i]) * UINT64_C(0x100000001b3);
+        r.state ^= entry->key.key_bytes << 2 | (uint64_t)entry->key.form;
+        for (uint64_t i = 0; i < entry->key.stored_bytes; i++)
+            r.state =
+                (r.state ^ entry->key.stored[i]) * UINT64_C(0x100000001b3);
         *sum = random_next(&r);
         ++*entries;
     }
@@ -194,14 +212,14 @@ static ksv_status ask(const key_run *run, unsigned *found, ksv_error *error)
         uint8_t bytes[KEY_BYTES_MAX];
         run_page_head head;
         size_t got;
-        offered_key k = sample_key(i, bytes);
+        offered_key k = sample_run_key(i, bytes);
         run_query query = {.hash = k.hash,
                            .key = k.key,
                            .key_bytes = k.key_bytes,
                            .after_ms = INT64_MIN};
         uint64_t at = key_run_first_page(run, k.hash);
         if (at == run->info.pages ||
-            !memory_filter_may_contain(&run->filter, k.hash))
+            !memory_filter_may_contain(&run->filter, run_hash(k.hash)))
             continue;
         status =
             run->file->ops->read_at(run->file, run_page_offset(&run->info, at),
