@@ -217,6 +217,6 @@ int main(void)
         cmocka_unit_test(test_leftovers),
     };
     int failures = 0;
-    ORGANISATIONS_RUN(tests, failures);
+    ORGANISATIONS_RUN_THREADS(tests, failures);
     return failures;
 }

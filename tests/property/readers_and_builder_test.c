@@ -301,6 +301,6 @@ int main(void)
         TEST(test_update_between_keys_of_a_call),
     };
     int failures = 0;
-    ORGANISATIONS_RUN(tests, failures);
+    ORGANISATIONS_RUN_THREADS(tests, failures);
     return failures;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/pace.h"
+
 static const struct {
     ksv_organisation kind;
     const char *name;
@@ -16,15 +18,17 @@ ksv_organisation organisation_tried = KSV_ORGANISATION_HASH;
 static size_t next;
 
 /* One alone can be tried by hand. */
-static int is_wanted(const char *name)
+static int is_wanted(size_t i, int has_threads)
 {
     const char *only = getenv("KSV_ORGANISATION");
-    return only == NULL || strcmp(only, name) == 0;
+    if (only != NULL)
+        return strcmp(only, all[i].name) == 0;
+    return PACE_STEP <= 3 || has_threads || all[i].kind == organisation_tried;
 }
 
-int organisation_try_next(void)
+int organisation_try_next(int has_threads)
 {
-    while (next < sizeof all / sizeof all[0] && !is_wanted(all[next].name))
+    while (next < sizeof all / sizeof all[0] && !is_wanted(next, has_threads))
         next++;
     if (next == sizeof all / sizeof all[0])
         return 0;
