@@ -11,8 +11,9 @@ def dedup(c):
         c.bench("bench_dedup", way, ids, c.work)
     c.part(f"dedup of {ids} lines, and others")
     c.bench("bench_dedup", "peers", ids, c.work, c.tool)
-    if not c.options.day:
-        return
+
+
+def day(c):
     for way in ("approximate", "exact"):
         c.part(f"dedup in process: {DAY_IDS} ids a day, {way}")
         c.bench("bench_dedup", way, DAY_IDS, c.work, prefix="day.", seconds=DAY_SECONDS)

@@ -192,7 +192,7 @@ def processes(r):
 def streams(r):
     """A day of 864,000,000 ids, or as many as were measured: the memory an id is the same."""
     where = "day.dedup" if r.get("day.dedup.exact.time") is not None else "dedup"
-    repeat = "dedup --day" if where == "day.dedup" else "dedup"
+    repeat = "day" if where == "day.dedup" else "dedup"
     ids = r.get(f"{where}.exact.ids") or 0
     size = f"dedup of {ids / 1.125:,.0f} ids a day, window of 24 h"
     per_day = 864e6 / (ids / 1.125) if ids else 1
