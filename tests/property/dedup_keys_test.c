@@ -14,6 +14,7 @@
 #include "dedup/exact_keys.h"
 #include "io/memory_file_system.h"
 #include "support/fault_allocator.h"
+#include "support/pace.h"
 #include "support/random.h"
 #include "window/generations.h"
 
@@ -210,7 +211,7 @@ static void test_collisions(void **state)
 static void test_windows(void **state)
 {
     (void)state;
-    for (uint64_t seed = 20; seed < 26; seed++) {
+    for (uint64_t seed = 20; seed < 20 + PACE_ROUNDS(6); seed++) {
         stream_case c = {.seed = seed,
                          .ids = seed % 2 == 0 ? 5000 : 40000,
                          .hash_bits = seed % 3 == 0 ? 10 : 64,

@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "datafile/datafile.h"
+#include "support/pace.h"
 #include "support/random.h"
 
 #define SIZE_MAX_BYTES 400000
@@ -159,7 +160,7 @@ static void check(const sample *s, size_t part_bytes)
 static void test_flushed_parts(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 10; seed++) {
+    for (uint64_t seed = 0; seed < PACE_ROUNDS(10); seed++) {
         sample s;
         make_sample(&s, seed);
         check(&s, 0);
