@@ -10,6 +10,19 @@ cd "$(dirname "$0")/.."
 tools/install-packages.sh build test
 
 jobs=$(getconf _NPROCESSORS_ONLN)
+
+# What a build says, only if it fails.
+build() {
+    log=$(mktemp)
+    if ! cmake --build "$@" -j "$jobs" >"$log" 2>&1; then
+        tail -n 60 "$log"
+        rm -f "$log"
+        exit 1
+    fi
+    tail -n 1 "$log"
+    rm -f "$log"
+}
+
 # An address space layout that is too random for the shadow memory of
 # ThreadSanitizer's older versions makes it stop at once.
 run_preset() {
@@ -17,7 +30,7 @@ run_preset() {
     shift
     echo "== $preset"
     cmake --preset "$preset" >/dev/null
-    cmake --build --preset "$preset" -j "$jobs" | tail -n 1
+    build --preset "$preset"
     case $preset in
     tsan) setarch "$(uname -m)" -R ctest --preset "$preset" -j "$jobs" "$@" ;;
     *) ctest --preset "$preset" -j "$jobs" "$@" ;;
@@ -32,7 +45,7 @@ clang_build() {
     cmake -S . -B build/clang -G Ninja -DCMAKE_C_COMPILER=clang \
         -DCMAKE_BUILD_TYPE=Release -DKSV_WERROR=ON \
         -DKSV_BUILD_TESTS=ON -DKSV_BUILD_BENCHMARKS=ON >/dev/null
-    cmake --build build/clang -j "$jobs" | tail -n 1
+    build build/clang
     ctest --test-dir build/clang --output-on-failure -j "$jobs" \
         -R "$library_tests"
 }

@@ -73,7 +73,7 @@ static void make(world *w, size_t count)
     w->count = count;
     const char *files[MANY_FILES];
     for (size_t i = 0; i < count; i++) {
-        char name[24], text[24];
+        char name[32], text[48];
         sprintf(name, "%zu.csv", i);
         int size = sprintf(text, "id,v\n%zu,x\n", i);
         temp_dir_write(&w->f.dir, name, text, (size_t)size);
