@@ -11,7 +11,8 @@ BY_BATCH_SAFE = "get, present, batches, safe"
 BY_BATCH_MAPPED = "get, present, batches, mapped"
 RATE_IDS = 1000
 DAY = "dedup of 864,000,000 ids a day, window of 24 h"
-NOT_TOLD_APART = "one run beside other work; how much of it is that and how much the size was not told apart"
+NOT_TOLD_APART = ("one run beside other work, of a version whose runs on disk took twice the bytes; how much of it is that and how much "
+                  "the size was not told apart")
 OTHER_KEYS_BUILD = "build, slowest of other keys and lengths / UUIDs"
 OTHER_KEYS_GET = "get, present, one by one, slowest of other keys and lengths / UUIDs"
 ABSENT_PROCESS = "absent key, one process above `/bin/true`, many files / one file"
@@ -45,7 +46,7 @@ def reasons_of(results):
             return f"{what} {at(name)} ns when 32 are asked for ahead"
         return f"accesses side by side take {at('floor.memory.12_MiB.independent')} ns in 12 MiB"
 
-    looks = (f"\"not found\" is told only after a look at each of {at('files.small.files')} data files: "
+    looks = (f"\"not found\" is told only after a look at each of {at('files.small.files').split('.')[0]} data files: "
              f"{at('files.small.many.get.absent.single.safe', 1e-6)} ms for a call; reading the catalog of so many takes the rest")
     return {
         ABSENT_PROCESS: looks, ABSENT_CALL: looks,
