@@ -20,46 +20,14 @@ static const struct {
 /* Only what has this in its name is measured. */
 static const char *wanted = "";
 
-typedef struct lookups {
-    ksv_index *index;
-    const ksv_key *keys;
-    size_t count;
-    size_t at_once;
-    uint64_t found;
-    uint64_t bytes;
-} lookups;
-
-static bool take(void *ctx, size_t key_number, const ksv_record *record)
-{
-    lookups *l = ctx;
-    (void)key_number;
-    if (record != NULL) {
-        l->found++;
-        l->bytes += record->length;
-    }
-    return true;
-}
-
-static void look_up(void *ctx)
-{
-    lookups *l = ctx;
-    ksv_error error;
-    l->found = 0;
-    for (size_t i = 0; i < l->count; i += l->at_once) {
-        size_t n = l->count - i < l->at_once ? l->count - i : l->at_once;
-        bench_check(ksv_get(l->index, l->keys + i, n, NULL, take, l, NULL, NULL,
-                            &error),
-                    &error);
-    }
-}
-
 static void measure(ksv_index *index, const char *how, bench_keys keys,
                     bool present, unsigned rounds)
 {
     static const size_t AT_ONCE[] = {1, 64, 1024, 1000000};
     static const char *const NAMES[] = {"single", "of_64", "of_1024", "batch"};
     for (size_t i = 0; i < sizeof AT_ONCE / sizeof AT_ONCE[0]; i++) {
-        lookups l = {.index = index, .keys = keys.keys, .at_once = AT_ONCE[i]};
+        bench_lookups l = {
+            .index = index, .keys = keys.keys, .at_once = AT_ONCE[i]};
         char name[96];
         l.count = keys.count;
         if (AT_ONCE[i] < 1024 && l.count > SINGLE_KEYS)
@@ -68,9 +36,8 @@ static void measure(ksv_index *index, const char *how, bench_keys keys,
                  present ? "present" : "absent", NAMES[i], how);
         if (strstr(name, wanted) == NULL)
             continue;
-        bench_run(name, look_up, &l, (double)l.count, rounds);
-        if (present ? l.found < l.count : l.found != 0)
-            bench_fail("wrong answers");
+        bench_run(name, bench_look_up, &l, (double)l.count, rounds);
+        bench_check_found(&l, present);
     }
 }
 

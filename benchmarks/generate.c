@@ -76,33 +76,37 @@ static void put_hex(text *out, uint64_t value, unsigned count)
         put_byte(out, "0123456789abcdef"[value >> 4 * count & 15]);
 }
 
+static void put_uuid(text *out, uint64_t high, uint64_t low)
+{
+    put_hex(out, high >> 32, 8);
+    put_byte(out, '-');
+    put_hex(out, high >> 16, 4);
+    put_byte(out, '-');
+    put_hex(out, high, 4);
+    put_byte(out, '-');
+    put_hex(out, low >> 48, 4);
+    put_byte(out, '-');
+    put_hex(out, low, 12);
+}
+
+#define TWELVE_BITS UINT64_C(0xfff)
+
+/* Of version 4. */
 static void key_uuid(text *out, uint64_t number)
 {
     uint64_t a = random_of(number, 0), b = random_of(number, 1);
-    put_hex(out, a >> 32, 8);
-    put_byte(out, '-');
-    put_hex(out, a >> 16, 4);
-    put(out, "-4");
-    put_hex(out, a, 3);
-    put(out, "-a");
-    put_hex(out, b >> 48, 3);
-    put_byte(out, '-');
-    put_hex(out, b, 12);
+    uint64_t variant = (b >> 48 & TWELVE_BITS) | 0xa000;
+    put_uuid(out, (a & ~UINT64_C(0xf000)) | 0x4000,
+             (b & UINT64_C(0xffffffffffff)) | variant << 48);
 }
 
 /* UUIDs of version 7, one a millisecond: in the order of their bytes. */
 static void key_ordered(text *out, uint64_t number)
 {
     uint64_t ms = UINT64_C(0x19bd5e00000) + number, r = random_of(number, 0);
-    put_hex(out, ms >> 16, 8);
-    put_byte(out, '-');
-    put_hex(out, ms, 4);
-    put(out, "-7");
-    put_hex(out, r >> 52, 3);
-    put(out, "-a");
-    put_hex(out, r >> 40, 3);
-    put_byte(out, '-');
-    put_hex(out, r, 12);
+    uint64_t variant = (r >> 40 & TWELVE_BITS) | 0xa000;
+    put_uuid(out, ms << 16 | 0x7000 | r >> 52,
+             (r & UINT64_C(0xffffffffffff)) | variant << 48);
 }
 
 static void key_number(text *out, uint64_t number)

@@ -210,3 +210,35 @@ uint64_t bench_peak_bytes(void)
     read_small("/proc/self/status", text, sizeof text);
     return number_of(text, "VmHWM:") * 1024;
 }
+
+static bool take(void *ctx, size_t key_number, const ksv_record *record)
+{
+    (void)key_number;
+    ((bench_lookups *)ctx)->found += record != NULL;
+    return true;
+}
+
+void bench_get(bench_lookups *lookups, size_t first, size_t count,
+               ksv_receipt *receipt)
+{
+    ksv_error error;
+    bench_check(ksv_get(lookups->index, lookups->keys + first, count, NULL,
+                        take, lookups, receipt, NULL, &error),
+                &error);
+}
+
+void bench_look_up(void *lookups)
+{
+    bench_lookups *l = lookups;
+    l->found = 0;
+    for (size_t i = 0; i < l->count; i += l->at_once) {
+        size_t left = l->count - i;
+        bench_get(l, i, left < l->at_once ? left : l->at_once, NULL);
+    }
+}
+
+void bench_check_found(const bench_lookups *lookups, bool present)
+{
+    if (present ? lookups->found < lookups->count : lookups->found != 0)
+        bench_fail("wrong answers");
+}

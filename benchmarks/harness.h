@@ -39,6 +39,23 @@ typedef struct bench_keys {
 
 bench_keys bench_read_keys(const char *path);
 
+/* Lookups of keys, so many a call. */
+typedef struct bench_lookups {
+    ksv_index *index;
+    const ksv_key *keys;
+    size_t count;
+    size_t at_once;
+    uint64_t found; /* records */
+} bench_lookups;
+
+/* One call for keys `first` on; `receipt` may be NULL. */
+void bench_get(bench_lookups *lookups, size_t first, size_t count,
+               ksv_receipt *receipt);
+/* A bench_work: looks all of them up. */
+void bench_look_up(void *lookups);
+/* Ends the program when not every present key, or an absent one, was found. */
+void bench_check_found(const bench_lookups *lookups, bool present);
+
 /* What the kernel counted for this process. */
 typedef struct bench_io {
     uint64_t read_calls; /* system calls that read */

@@ -2,16 +2,11 @@
 /* The order of entries, and where one block ends and the next begins. */
 #include "btree/tree_bound.h"
 
-static int compare_sizes(size_t a, size_t b)
-{
-    return (a > b) - (a < b);
-}
+#include "base/bytes.h"
 
 int tree_key_compare(tree_key a, tree_key b)
 {
-    size_t shared = a.size_bytes < b.size_bytes ? a.size_bytes : b.size_bytes;
-    int order = shared > 0 ? memcmp(a.data, b.data, shared) : 0;
-    return order != 0 ? order : compare_sizes(a.size_bytes, b.size_bytes);
+    return bytes_compare(a.data, a.size_bytes, b.data, b.size_bytes, 0);
 }
 
 int tree_place_compare(tree_place a, tree_place b)

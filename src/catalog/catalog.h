@@ -176,6 +176,9 @@ const catalog_file *catalog_find_file_near(const catalog_state *state,
 #define CATALOG_POINTS_ENDING ".ksz"
 #define CATALOG_NAME_BYTES 32
 
+/* Of the tables of an index with this organisation. */
+const char *catalog_table_ending(ksv_organisation organisation);
+
 /* "0000000000000007.ksf" into `name`. Tables, filters and access points take
  * their numbers from one row (next_segment_id); what was written together for
  * one data file has the same. */

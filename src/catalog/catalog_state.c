@@ -173,6 +173,20 @@ const catalog_file *catalog_find_file_near(const catalog_state *state,
     return &state->files[(*next)++];
 }
 
+const char *catalog_table_ending(ksv_organisation organisation)
+{
+    switch (organisation) {
+    case KSV_ORGANISATION_SORTED:
+        return CATALOG_SORTED_ENDING;
+    case KSV_ORGANISATION_BTREE:
+        return CATALOG_TREE_ENDING;
+    case KSV_ORGANISATION_HASH:
+    case KSV_ORGANISATION_DEFAULT:
+        break;
+    }
+    return CATALOG_TABLE_ENDING;
+}
+
 void catalog_sidecar_name(uint64_t id, const char *ending,
                           char name[CATALOG_NAME_BYTES])
 {

@@ -70,26 +70,13 @@ static bool has_id(const uint64_t *ids, size_t count, uint64_t id)
     return count > 0 && bsearch(&id, ids, count, sizeof *ids, compare_ids);
 }
 
-static const char *table_ending(const catalog_state *state)
-{
-    switch (state->parameters.organisation) {
-    case KSV_ORGANISATION_SORTED:
-        return CATALOG_SORTED_ENDING;
-    case KSV_ORGANISATION_BTREE:
-        return CATALOG_TREE_ENDING;
-    case KSV_ORGANISATION_HASH:
-    case KSV_ORGANISATION_DEFAULT:
-        break;
-    }
-    return CATALOG_TABLE_ENDING;
-}
-
 bool sidecar_set_has(const sidecar_set *set, uint64_t id, const char *ending)
 {
     if (strcmp(ending, CATALOG_FILTER_ENDING) == 0)
         return has_id(set->filters, set->filter_count, id);
     if (strcmp(ending, CATALOG_POINTS_ENDING) == 0)
         return has_id(set->points, set->point_count, id);
-    return strcmp(ending, table_ending(set->state)) == 0 &&
+    ksv_organisation organisation = set->state->parameters.organisation;
+    return strcmp(ending, catalog_table_ending(organisation)) == 0 &&
            catalog_find_segment(set->state, id) != NULL;
 }

@@ -19,7 +19,6 @@ enum {
 };
 
 #define HASH_SHIFT 16
-#define KEY_BYTES_MAX (UINT64_MAX >> FORM_BITS)
 
 static unsigned bytes_of(uint64_t value)
 {

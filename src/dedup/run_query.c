@@ -178,7 +178,7 @@ static ksv_status ask_pages(run_set *s, run_query *queries, size_t count,
 }
 
 /* The queries that the filter of a run does not answer become candidates: how
- * many. */
+ * many. In place of a page they have their number among the open ones. */
 static size_t pick_candidates(run_set *s, const key_run *run, size_t open,
                               run_candidate *candidates)
 {

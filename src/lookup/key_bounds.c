@@ -4,13 +4,12 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 
 int key_compare(ksv_key a, ksv_key b)
 {
-    size_t both = a.bytes < b.bytes ? a.bytes : b.bytes;
-    int order = both > 0 ? memcmp(a.data, b.data, both) : 0;
-    return order != 0 ? order : (a.bytes > b.bytes) - (a.bytes < b.bytes);
+    return bytes_compare(a.data, a.bytes, b.data, b.bytes, 0);
 }
 
 ksv_status key_copy(byte_buffer *buffer, ksv_key key, ksv_error *error)

@@ -27,10 +27,7 @@ static ksv_status move(key_walk *w, size_t i, table_move where,
     ksv_status status = cursor->move(cursor, where, &gap, &input->is_at, error);
     table_cost cost = {.pages = 0};
     table_cost_add(&cost, &cursor->cost, &input->counted);
-    w->receipt.table_pages_read += cost.pages;
-    w->receipt.bytes_read += cost.bytes;
-    w->receipt.data_reads += cost.data_reads;
-    w->receipt.files_opened += cost.files_opened;
+    lookup_add_table_cost(&w->receipt, &cost);
     input->counted = cursor->cost;
     if (status != KSV_OK) {
         input->is_at = false;

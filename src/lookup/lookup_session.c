@@ -123,10 +123,7 @@ ksv_status lookup_ask_table(lookup_session *session, size_t segment,
     table_cost cost = {.pages = 0};
     ksv_status status = table->organisation->find(
         table, key, lookup_take_candidate, &sink, &cost, error);
-    receipt->table_pages_read += cost.pages;
-    receipt->bytes_read += cost.bytes;
-    receipt->data_reads += cost.data_reads;
-    receipt->files_opened += cost.files_opened;
+    lookup_add_table_cost(receipt, &cost);
     if (status != KSV_OK) {
         segment_table_error(&s->place, s->segments[segment].facts->id, error);
         return status;

@@ -64,6 +64,15 @@ ksv_status lookup_key(lookup_session *session, const lookup_request *request,
 /* Adds what one lookup has cost; `sum` may be NULL. */
 void lookup_add_receipt(ksv_receipt *sum, const ksv_receipt *one);
 
+static inline void lookup_add_table_cost(ksv_receipt *receipt,
+                                         const table_cost *cost)
+{
+    receipt->table_pages_read += cost->pages;
+    receipt->bytes_read += cost->bytes;
+    receipt->data_reads += cost->data_reads;
+    receipt->files_opened += cost->files_opened;
+}
+
 /* Tells once a call of data files that may have more records of a key that was
  * found. */
 void lookup_warn_of_changes(lookup_session *session);

@@ -15,8 +15,8 @@ typedef struct key_range {
 
 static int compare(const byte_buffer *a, const byte_buffer *b)
 {
-    return sparse_compare((sorted_key){a->data, a->size},
-                          (sorted_key){b->data, b->size});
+    return sorted_key_compare((sorted_key){a->data, a->size},
+                              (sorted_key){b->data, b->size});
 }
 
 static ksv_status find_range(const segment_place *place,

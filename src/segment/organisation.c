@@ -33,7 +33,7 @@ ksv_status organisation_require(const catalog_parameters *parameters,
 
 const char *segment_table_ending(const segment_place *place)
 {
-    return organisation_of(place)->table_ending;
+    return catalog_table_ending(place->parameters->organisation);
 }
 
 void segment_table_error(const segment_place *place, uint64_t id,
@@ -55,7 +55,7 @@ ksv_status segment_open_table(const segment_place *place,
                            .allocator = place->allocator,
                            .parameters = place->parameters};
     ksv_status status = segment_open_sidecar(
-        place, segment->id, o->table_ending, &out->file, error);
+        place, segment->id, segment_table_ending(place), &out->file, error);
     if (status == KSV_OK) {
         status = o->open_table(place, segment, out, error);
         if (status != KSV_OK)

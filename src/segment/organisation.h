@@ -96,7 +96,6 @@ struct table_cursor {
 struct organisation {
     ksv_organisation kind;
     const char *name;
-    const char *table_ending;
     /* Entries have their keys and are in the order of those, so that prefixes
      * and ranges can be asked for; otherwise they are in the order of hashes.
      */

@@ -1,22 +1,100 @@
 /* SPDX-License-Identifier: MIT */
 /* The organisation by keys in LMDB: a tree of (key, payload) a segment. */
-#include <stdatomic.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "btree/tree_check.h"
 #include "btree/tree_cursor.h"
 #include "io/file.h"
 #include "segment/keyed_join.h"
-#include "segment/organisation.h"
+#include "segment/keyed_table.h"
 #include "segment/sorted_collector.h"
 #include "segment/tree_segment.h"
 
 typedef struct btree_table {
+    keyed_table keyed;
     tree_reader *reader;
-    /* Of a search that has ended, with the block that it read last; or NULL. */
-    _Atomic(tree_cursor *) spare;
 } btree_table;
+
+static ksv_status cursor_open(const segment_table *table, void **cursor,
+                              ksv_error *error)
+{
+    const btree_table *t = table->own;
+    tree_cursor *opened = NULL;
+    ksv_status status = tree_cursor_open(t->reader, &opened, error);
+    *cursor = opened;
+    return status;
+}
+
+static void cursor_close(void *cursor)
+{
+    tree_cursor_close(cursor);
+}
+
+static ksv_status cursor_move(void *cursor, table_move where,
+                              const table_key *key, bool *found,
+                              ksv_error *error)
+{
+    const tree_key wanted = {key->data, key->bytes};
+    switch (where) {
+    case TABLE_FIRST:
+        return tree_cursor_first(cursor, found, error);
+    case TABLE_LAST:
+        return tree_cursor_last(cursor, found, error);
+    case TABLE_SEEK:
+        return tree_cursor_seek(cursor, wanted, found, error);
+    case TABLE_SEEK_BEFORE:
+        return tree_cursor_seek_before(cursor, wanted, found, error);
+    case TABLE_NEXT:
+        return tree_cursor_next(cursor, found, error);
+    case TABLE_PREVIOUS:
+        return tree_cursor_previous(cursor, found, error);
+    }
+    *found = false;
+    return KSV_OK;
+}
+
+typedef struct payload_visit {
+    ksv_payload_fn visit;
+    void *ctx;
+} payload_visit;
+
+/* A tree_place_fn. */
+static bool visit_place(void *ctx, tree_place place)
+{
+    const payload_visit *v = ctx;
+    return v->visit(v->ctx, place.offset);
+}
+
+static ksv_status cursor_find(void *cursor, const table_key *key,
+                              ksv_payload_fn visit, void *ctx, ksv_error *error)
+{
+    payload_visit payloads = {visit, ctx};
+    const tree_key wanted = {key->data, key->bytes};
+    return tree_cursor_find(cursor, wanted, visit_place, &payloads, error);
+}
+
+static void cursor_forget(void *cursor)
+{
+    tree_cursor_forget(cursor);
+}
+
+static table_cost cursor_cost(const void *cursor)
+{
+    tree_cost cost = tree_cursor_cost(cursor);
+    return (table_cost){.pages = cost.blocks, .bytes = cost.bytes};
+}
+
+static table_entry cursor_entry(const void *cursor)
+{
+    tree_key key = tree_cursor_key(cursor);
+    return (table_entry){.key = key.data,
+                         .key_bytes = key.size_bytes,
+                         .payload = tree_cursor_place(cursor).offset};
+}
+
+static const keyed_ops OPS = {cursor_open, cursor_close,  cursor_move,
+                              cursor_find, cursor_forget, cursor_cost,
+                              cursor_entry};
 
 static ksv_status open_reader(const segment_place *place,
                               const catalog_segment *segment,
@@ -39,6 +117,7 @@ static ksv_status open_table(const segment_place *place,
     btree_table *t = memory_zalloc(place->allocator, sizeof *t);
     if (t == NULL)
         return error_set_memory(error);
+    t->keyed.ops = &OPS;
     out->own = t;
     KSV_TRY(open_reader(place, segment, out, t, error));
     tree_info info;
@@ -54,61 +133,9 @@ static void close_table(segment_table *table)
     btree_table *t = table->own;
     if (t == NULL)
         return;
-    tree_cursor_close(atomic_load(&t->spare));
+    keyed_table_release(&t->keyed);
     tree_reader_close(t->reader);
     memory_free(table->allocator, t, sizeof *t);
-}
-
-static ksv_status take_cursor(btree_table *t, tree_cursor **out,
-                              ksv_error *error)
-{
-    *out = atomic_exchange(&t->spare, NULL);
-    return *out != NULL ? KSV_OK : tree_cursor_open(t->reader, out, error);
-}
-
-static void give_cursor_back(btree_table *t, tree_cursor *cursor)
-{
-    tree_cursor *none = NULL;
-    if (!atomic_compare_exchange_strong(&t->spare, &none, cursor))
-        tree_cursor_close(cursor);
-}
-
-static table_cost cost_of(const tree_cursor *cursor)
-{
-    tree_cost cost = tree_cursor_cost(cursor);
-    return (table_cost){.pages = cost.blocks, .bytes = cost.bytes};
-}
-
-typedef struct payload_visit {
-    ksv_payload_fn visit;
-    void *ctx;
-} payload_visit;
-
-/* A tree_place_fn. */
-static bool visit_place(void *ctx, tree_place place)
-{
-    const payload_visit *v = ctx;
-    return v->visit(v->ctx, place.offset);
-}
-
-static ksv_status find(const segment_table *table, const table_key *key,
-                       ksv_payload_fn visit, void *ctx, table_cost *cost,
-                       ksv_error *error)
-{
-    btree_table *t = table->own;
-    tree_cursor *cursor;
-    KSV_TRY(take_cursor(t, &cursor, error));
-    if (!key->may_share)
-        tree_cursor_forget(cursor);
-    table_cost before = cost_of(cursor);
-    payload_visit payloads = {visit, ctx};
-    const tree_key wanted = {key->data, key->bytes};
-    ksv_status status =
-        tree_cursor_find(cursor, wanted, visit_place, &payloads, error);
-    table_cost after = cost_of(cursor);
-    table_cost_add(cost, &after, &before);
-    give_cursor_back(t, cursor);
-    return status;
 }
 
 typedef struct btree_walk {
@@ -117,21 +144,6 @@ typedef struct btree_walk {
     tree_cursor *cursor;
     bool has_begun;
 } btree_walk;
-
-static uint64_t hash_of(const segment_table *table, tree_key key)
-{
-    const catalog_parameters *p = table->parameters;
-    uint64_t hash = ksv_hash(&p->hasher, key.data, key.size_bytes);
-    return ksv_hash_truncate(hash, p->hash_bits);
-}
-
-static table_entry entry_at(const tree_cursor *cursor)
-{
-    tree_key key = tree_cursor_key(cursor);
-    return (table_entry){.key = key.data,
-                         .key_bytes = key.size_bytes,
-                         .payload = tree_cursor_place(cursor).offset};
-}
 
 static ksv_status next(table_walk *walk, table_entry *entry, bool *end,
                        ksv_error *error)
@@ -146,8 +158,9 @@ static ksv_status next(table_walk *walk, table_entry *entry, bool *end,
     *end = !found;
     if (*end)
         return KSV_OK;
-    *entry = entry_at(w->cursor);
-    entry->hash = hash_of(w->table, tree_cursor_key(w->cursor));
+    *entry = cursor_entry(w->cursor);
+    entry->hash =
+        keyed_table_hash(w->table->parameters, entry->key, entry->key_bytes);
     return KSV_OK;
 }
 
@@ -185,74 +198,6 @@ static ksv_status check(const segment_table *table, ksv_error *error)
     return tree_check(t->reader, NULL, NULL, NULL, error);
 }
 
-typedef struct btree_cursor {
-    table_cursor base;
-    const ksv_allocator *allocator;
-    tree_cursor *cursor;
-} btree_cursor;
-
-static ksv_status step(tree_cursor *cursor, table_move where, tree_key key,
-                       bool *found, ksv_error *error)
-{
-    switch (where) {
-    case TABLE_FIRST:
-        return tree_cursor_first(cursor, found, error);
-    case TABLE_LAST:
-        return tree_cursor_last(cursor, found, error);
-    case TABLE_SEEK:
-        return tree_cursor_seek(cursor, key, found, error);
-    case TABLE_SEEK_BEFORE:
-        return tree_cursor_seek_before(cursor, key, found, error);
-    case TABLE_NEXT:
-        return tree_cursor_next(cursor, found, error);
-    case TABLE_PREVIOUS:
-        return tree_cursor_previous(cursor, found, error);
-    }
-    *found = false;
-    return KSV_OK;
-}
-
-static ksv_status move(table_cursor *cursor, table_move where,
-                       const table_key *key, bool *found, ksv_error *error)
-{
-    btree_cursor *c = (btree_cursor *)cursor;
-    tree_key wanted = {NULL, 0};
-    if (key != NULL)
-        wanted = (tree_key){key->data, key->bytes};
-    ksv_status status = step(c->cursor, where, wanted, found, error);
-    cursor->cost = cost_of(c->cursor);
-    if (status == KSV_OK && *found)
-        cursor->entry = entry_at(c->cursor);
-    return status;
-}
-
-static void close_cursor(table_cursor *cursor)
-{
-    btree_cursor *c = (btree_cursor *)cursor;
-    tree_cursor_close(c->cursor);
-    memory_free(c->allocator, c, sizeof *c);
-}
-
-static ksv_status open_cursor(const segment_table *table, table_cursor **out,
-                              ksv_error *error)
-{
-    *out = NULL;
-    const btree_table *t = table->own;
-    btree_cursor *c = memory_zalloc(table->allocator, sizeof *c);
-    if (c == NULL)
-        return error_set_memory(error);
-    c->base.move = move;
-    c->base.close = close_cursor;
-    c->allocator = table->allocator;
-    ksv_status status = tree_cursor_open(t->reader, &c->cursor, error);
-    if (status != KSV_OK) {
-        close_cursor(&c->base);
-        return status;
-    }
-    *out = &c->base;
-    return KSV_OK;
-}
-
 static ksv_status open_collector(const collector_options *options,
                                  segment_collector **out, ksv_error *error)
 {
@@ -270,13 +215,12 @@ static ksv_status write_merged(const segment_place *place, segment_merge *merge,
 
 const organisation organisation_btree = {.kind = KSV_ORGANISATION_BTREE,
                                          .name = "btree",
-                                         .table_ending = CATALOG_TREE_ENDING,
                                          .keeps_keys = true,
                                          .open_table = open_table,
                                          .close_table = close_table,
-                                         .find = find,
+                                         .find = keyed_table_find,
                                          .walk = open_walk,
                                          .check = check,
-                                         .open_cursor = open_cursor,
+                                         .open_cursor = keyed_table_open_cursor,
                                          .open_collector = open_collector,
                                          .write_merged = write_merged};

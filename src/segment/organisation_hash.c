@@ -132,7 +132,6 @@ static ksv_status write_merged(const segment_place *place, segment_merge *merge,
 
 const organisation organisation_hash = {.kind = KSV_ORGANISATION_HASH,
                                         .name = "hash",
-                                        .table_ending = CATALOG_TABLE_ENDING,
                                         .keeps_keys = false,
                                         .open_table = open_table,
                                         .close_table = close_table,

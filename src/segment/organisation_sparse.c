@@ -1,23 +1,72 @@
 /* SPDX-License-Identifier: MIT */
 /* The organisation by keys of data that is in their order itself: the table has
  * one entry for each span of records, whose keys are read from the data. */
-#include <stdatomic.h>
-#include <string.h>
-
-#include "base/error.h"
 #include "segment/organisation_sparse.h"
-#include "segment/sorted_collector.h"
+#include "base/error.h"
+#include "segment/keyed_table.h"
 #include "segment/sparse_cursor.h"
 #include "segment/sparse_walk.h"
 
 #define WALK_PAGE_BYTES 4096
 
 typedef struct sparse_table {
+    keyed_table keyed;
     sorted_reader *reader;
     sparse_place place;
-    /* Of a search that has ended, with what it read last; or NULL. */
-    _Atomic(sparse_cursor *) spare;
 } sparse_table;
+
+static ksv_status cursor_open(const segment_table *table, void **cursor,
+                              ksv_error *error)
+{
+    const sparse_table *t = table->own;
+    sparse_cursor *opened = NULL;
+    ksv_status status =
+        sparse_cursor_open(t->reader, &t->place, &opened, error);
+    *cursor = opened;
+    return status;
+}
+
+static void cursor_close(void *cursor)
+{
+    sparse_cursor_close(cursor);
+}
+
+static ksv_status cursor_move(void *cursor, table_move where,
+                              const table_key *key, bool *found,
+                              ksv_error *error)
+{
+    const sorted_key wanted = {key->data, key->bytes};
+    return sparse_cursor_move(cursor, where, wanted, found, error);
+}
+
+static ksv_status cursor_find(void *cursor, const table_key *key,
+                              ksv_payload_fn visit, void *ctx, ksv_error *error)
+{
+    const sorted_key wanted = {key->data, key->bytes};
+    return sparse_cursor_find(cursor, wanted, visit, ctx, error);
+}
+
+static void cursor_forget(void *cursor)
+{
+    sparse_cursor_forget(cursor);
+}
+
+static table_cost cursor_cost(const void *cursor)
+{
+    return sparse_cursor_cost(cursor);
+}
+
+static table_entry cursor_entry(const void *cursor)
+{
+    sorted_key key = sparse_cursor_key(cursor);
+    return (table_entry){.key = key.data,
+                         .key_bytes = key.size_bytes,
+                         .payload = sparse_cursor_payload(cursor)};
+}
+
+static const keyed_ops OPS = {cursor_open, cursor_close,  cursor_move,
+                              cursor_find, cursor_forget, cursor_cost,
+                              cursor_entry};
 
 /* One part, and behind it what was of it before the file has grown. */
 static bool is_possible(const catalog_segment *segment, const sorted_info *info)
@@ -40,6 +89,7 @@ ksv_status sparse_table_adopt(const segment_place *place,
         sorted_reader_close(reader);
         return error_set_memory(error);
     }
+    t->keyed.ops = &OPS;
     t->reader = reader;
     out->organisation = &organisation_sparse;
     out->own = t;
@@ -59,42 +109,9 @@ static void close_table(segment_table *table)
     sparse_table *t = table->own;
     if (t == NULL)
         return;
-    sparse_cursor_close(atomic_load(&t->spare));
+    keyed_table_release(&t->keyed);
     sorted_reader_close(t->reader);
     memory_free(table->allocator, t, sizeof *t);
-}
-
-static ksv_status take_cursor(sparse_table *t, sparse_cursor **out,
-                              ksv_error *error)
-{
-    *out = atomic_exchange(&t->spare, NULL);
-    return *out != NULL ? KSV_OK
-                        : sparse_cursor_open(t->reader, &t->place, out, error);
-}
-
-static void give_cursor_back(sparse_table *t, sparse_cursor *cursor)
-{
-    sparse_cursor *none = NULL;
-    if (!atomic_compare_exchange_strong(&t->spare, &none, cursor))
-        sparse_cursor_close(cursor);
-}
-
-static ksv_status find(const segment_table *table, const table_key *key,
-                       ksv_payload_fn visit, void *ctx, table_cost *cost,
-                       ksv_error *error)
-{
-    sparse_table *t = table->own;
-    sparse_cursor *cursor;
-    KSV_TRY(take_cursor(t, &cursor, error));
-    if (!key->may_share)
-        sparse_cursor_forget(cursor);
-    table_cost before = sparse_cursor_cost(cursor);
-    sorted_key wanted = {key->data, key->bytes};
-    ksv_status status = sparse_cursor_find(cursor, wanted, visit, ctx, error);
-    table_cost after = sparse_cursor_cost(cursor);
-    table_cost_add(cost, &after, &before);
-    give_cursor_back(t, cursor);
-    return status;
 }
 
 static ksv_status open_walk(const segment_table *table, size_t pages,
@@ -103,59 +120,6 @@ static ksv_status open_walk(const segment_table *table, size_t pages,
     const sparse_table *t = table->own;
     return sparse_walk_open(t->reader, &t->place, table->parameters,
                             pages * WALK_PAGE_BYTES, out, error);
-}
-
-typedef struct sparse_place_cursor {
-    table_cursor base;
-    const ksv_allocator *allocator;
-    sparse_cursor *cursor;
-} sparse_place_cursor;
-
-static ksv_status move(table_cursor *cursor, table_move where,
-                       const table_key *key, bool *found, ksv_error *error)
-{
-    sparse_place_cursor *c = (sparse_place_cursor *)cursor;
-    sorted_key wanted = {NULL, 0};
-    if (key != NULL)
-        wanted = (sorted_key){key->data, key->bytes};
-    ksv_status status =
-        sparse_cursor_move(c->cursor, where, wanted, found, error);
-    cursor->cost = sparse_cursor_cost(c->cursor);
-    if (status != KSV_OK || !*found)
-        return status;
-    sorted_key at = sparse_cursor_key(c->cursor);
-    cursor->entry = (table_entry){.key = at.data,
-                                  .key_bytes = at.size_bytes,
-                                  .payload = sparse_cursor_payload(c->cursor)};
-    return KSV_OK;
-}
-
-static void close_cursor(table_cursor *cursor)
-{
-    sparse_place_cursor *c = (sparse_place_cursor *)cursor;
-    sparse_cursor_close(c->cursor);
-    memory_free(c->allocator, c, sizeof *c);
-}
-
-static ksv_status open_cursor(const segment_table *table, table_cursor **out,
-                              ksv_error *error)
-{
-    *out = NULL;
-    const sparse_table *t = table->own;
-    sparse_place_cursor *c = memory_zalloc(table->allocator, sizeof *c);
-    if (c == NULL)
-        return error_set_memory(error);
-    c->base.move = move;
-    c->base.close = close_cursor;
-    c->allocator = table->allocator;
-    ksv_status status =
-        sparse_cursor_open(t->reader, &t->place, &c->cursor, error);
-    if (status != KSV_OK) {
-        close_cursor(&c->base);
-        return status;
-    }
-    *out = &c->base;
-    return KSV_OK;
 }
 
 static ksv_status append_key(const sorted_cursor *cursor, byte_buffer *to,
@@ -191,12 +155,10 @@ static ksv_status bounds(const segment_table *table, byte_buffer *low,
 
 const organisation organisation_sparse = {.kind = KSV_ORGANISATION_SORTED,
                                           .name = "sorted",
-                                          .table_ending = CATALOG_SORTED_ENDING,
                                           .keeps_keys = true,
                                           .close_table = close_table,
-                                          .find = find,
+                                          .find = keyed_table_find,
                                           .walk = open_walk,
-                                          .open_cursor = open_cursor,
-                                          .bounds = bounds,
-                                          .open_collector =
-                                              sorted_collector_open};
+                                          .open_cursor =
+                                              keyed_table_open_cursor,
+                                          .bounds = bounds};

@@ -27,8 +27,9 @@ typedef struct sorted_collector {
     keyed_table_fn write_table;
     key_sorter *keys;
     entry_sorter *hashes;
-    span_starts starts;
-    bool is_sparse; /* the keys are not needed */
+    bool may_be_sparse; /* other tables than sorted ones have all keys */
+    span_starts starts; /* unless it may not */
+    bool is_sparse;     /* the keys are not needed */
     span_starts_sum spans;
     thread_pool *pool; /* or NULL */
     unsigned threads;
@@ -56,7 +57,8 @@ static ksv_status add(segment_collector *c, unsigned adder,
     sorted_collector *s = (sorted_collector *)c;
     KSV_TRY(entry_adder_add_many(entry_sorter_adder(s->hashes, adder),
                                  batch->entries, batch->count, error));
-    KSV_TRY(span_starts_add(&s->starts, adder, batch, error));
+    if (s->may_be_sparse)
+        KSV_TRY(span_starts_add(&s->starts, adder, batch, error));
     return add_keys(s, adder, batch, error);
 }
 
@@ -88,11 +90,9 @@ static ksv_status finish(segment_collector *c, thread_pool *pool,
     sorted_collector *s = (sorted_collector *)c;
     s->pool = pool;
     s->threads = threads;
-    /* Other tables have all keys. */
-    bool may_be_sparse = s->write_table == sorted_segment_write;
-    s->is_sparse =
-        span_starts_settle(&s->starts, may_be_sparse ? c->data_limit : 0,
-                           entry_sorter_count(s->hashes), &s->spans);
+    s->is_sparse = s->may_be_sparse &&
+                   span_starts_settle(&s->starts, c->data_limit,
+                                      entry_sorter_count(s->hashes), &s->spans);
     if (s->is_sparse) {
         key_sorter_close(s->keys);
         s->keys = NULL;
@@ -217,10 +217,12 @@ static ksv_status open_sorters(sorted_collector *s,
     char name[CATALOG_NAME_BYTES];
     catalog_sidecar_name(options->id, "", name);
     uint64_t for_hashes = options->memory_bytes / HASHES_PART;
-    uint64_t for_starts = options->memory_bytes / STARTS_PART;
-    KSV_TRY(span_starts_init(
-        &s->starts, s->place.allocator, options->adders,
-        options->memory_bytes > 0 ? for_starts : UINT64_MAX, error));
+    uint64_t for_starts =
+        s->may_be_sparse ? options->memory_bytes / STARTS_PART : 0;
+    if (s->may_be_sparse)
+        KSV_TRY(span_starts_init(
+            &s->starts, s->place.allocator, options->adders,
+            options->memory_bytes > 0 ? for_starts : UINT64_MAX, error));
     key_sorter_options keys = {.allocator = s->place.allocator,
                                .memory_bytes = options->memory_bytes -
                                                for_hashes - for_starts,
@@ -246,6 +248,7 @@ ksv_status sorted_collector_open_for(const collector_options *options,
     s->base.ops = &ops;
     s->place = *options->place;
     s->write_table = write_table;
+    s->may_be_sparse = write_table == sorted_segment_write;
     ksv_status status = open_sorters(s, options, error);
     if (status != KSV_OK) {
         close(&s->base);

@@ -108,7 +108,7 @@ static ksv_status begin_span(span_starts *s, start_adder *a, sorted_key key,
 static ksv_status take(span_starts *s, start_adder *a, sorted_key before,
                        sorted_key key, uint64_t offset, ksv_error *error)
 {
-    int order = a->records > 0 ? sparse_compare(before, key) : -1;
+    int order = a->records > 0 ? sorted_key_compare(before, key) : -1;
     if (order > 0) {
         give_up(s);
         return KSV_OK;
@@ -214,7 +214,8 @@ static bool follows(const start_at *before, const start_at *at, bool *is_new)
         return true;
     if (before->last.data == NULL)
         return false;
-    int order = sparse_compare(before->last, first_key(at->adder, at->start));
+    int order =
+        sorted_key_compare(before->last, first_key(at->adder, at->start));
     *is_new = order < 0;
     return order <= 0;
 }

@@ -211,7 +211,7 @@ ksv_status sparse_cursor_move(sparse_cursor *cursor, table_move where,
 /* Whether the entry that the index is at can lead to records of `key`. */
 static bool may_lead_to(const sparse_cursor *c, sorted_key key)
 {
-    return sparse_compare(sorted_cursor_key(c->index), key) <= 0;
+    return sorted_key_compare(sorted_cursor_key(c->index), key) <= 0;
 }
 
 /* Visits the records of `key` in the span; `*more`: they may go on behind it.
@@ -223,7 +223,7 @@ static void visit_span(const sparse_cursor *c, sorted_key key,
     size_t at = sparse_span_find(span, key);
     *more = true;
     while (*more && at < span->count) {
-        *more = sparse_compare(sparse_span_key(span, at), key) == 0 &&
+        *more = sorted_key_compare(sparse_span_key(span, at), key) == 0 &&
                 visit(ctx, span->records[at].payload);
         at++;
     }

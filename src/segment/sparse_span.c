@@ -32,22 +32,13 @@ void sparse_span_release(sparse_span *span)
                 span->capacity * sizeof *span->records);
 }
 
-int sparse_compare(sorted_key a, sorted_key b)
-{
-    size_t both = a.size_bytes < b.size_bytes ? a.size_bytes : b.size_bytes;
-    int order = both > 0 ? memcmp(a.data, b.data, both) : 0;
-    if (order != 0)
-        return order;
-    return (a.size_bytes > b.size_bytes) - (a.size_bytes < b.size_bytes);
-}
-
 size_t sparse_span_find(const sparse_span *span, sorted_key key)
 {
     size_t low = 0;
     size_t high = span->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (sparse_compare(sparse_span_key(span, middle), key) < 0)
+        if (sorted_key_compare(sparse_span_key(span, middle), key) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -90,11 +81,11 @@ static ksv_status split(sparse_span *span, ksv_error *error)
 static bool is_expected(const sparse_span *span, sorted_key key)
 {
     if (span->count == 0 || span->records[0].payload != span->first ||
-        sparse_compare(sparse_span_key(span, 0), key) != 0)
+        sorted_key_compare(sparse_span_key(span, 0), key) != 0)
         return false;
     for (size_t i = 1; i < span->count; i++)
-        if (sparse_compare(sparse_span_key(span, i - 1),
-                           sparse_span_key(span, i)) > 0)
+        if (sorted_key_compare(sparse_span_key(span, i - 1),
+                               sparse_span_key(span, i)) > 0)
             return false;
     return true;
 }

@@ -68,7 +68,4 @@ static inline sorted_key sparse_span_key(const sparse_span *span, size_t record)
 /* The number of records whose keys come before `key`. */
 size_t sparse_span_find(const sparse_span *span, sorted_key key);
 
-/* Below, at or above 0 as `a` comes before `b`, is it or comes after. */
-int sparse_compare(sorted_key a, sorted_key b);
-
 #endif

@@ -3,6 +3,7 @@
 #include "segment/sparse_walk.h"
 
 #include "base/error.h"
+#include "segment/keyed_table.h"
 #include "sorted/sorted_iterator.h"
 
 typedef struct sparse_walk {
@@ -49,12 +50,11 @@ static ksv_status begin(sparse_walk *w, ksv_error *error)
 static void give(const sparse_walk *w, sorted_key key, uint64_t payload,
                  table_entry *entry)
 {
-    const catalog_parameters *p = w->parameters;
-    uint64_t hash = ksv_hash(&p->hasher, key.data, key.size_bytes);
-    *entry = (table_entry){.hash = ksv_hash_truncate(hash, p->hash_bits),
-                           .payload = payload,
-                           .key = key.data,
-                           .key_bytes = key.size_bytes};
+    *entry = (table_entry){
+        .hash = keyed_table_hash(w->parameters, key.data, key.size_bytes),
+        .payload = payload,
+        .key = key.data,
+        .key_bytes = key.size_bytes};
 }
 
 /* Loads the span of the entry that was pulled, and pulls the next one. Its key
@@ -69,7 +69,7 @@ static ksv_status load_next(sparse_walk *w, bool *end, ksv_error *error)
     uint64_t first = w->payload;
     sorted_key before = {w->last.data, w->last.size};
     sorted_key key = {w->key.data, w->key.size};
-    if (w->span.is_loaded && sparse_compare(before, key) > 0)
+    if (w->span.is_loaded && sorted_key_compare(before, key) > 0)
         return error_set(error, KSV_ERROR_CORRUPT, NULL,
                          "index file is damaged: records out of order");
     KSV_TRY(copy_key(&w->last, key, error));

@@ -10,6 +10,8 @@
 #include <keysieve/memory.h>
 #include <keysieve/status.h>
 
+#include "base/bytes.h"
+
 /* An immutable file of entries (key, payload) in ascending order, keys compared
  * as bytes, a key before all that it is a beginning of. Entries stand in blocks
  * of some KiB, each of which has a checksum and is deflated when that pays;
@@ -47,5 +49,11 @@ typedef struct sorted_key {
     const uint8_t *data;
     size_t size_bytes;
 } sorted_key;
+
+/* Below, at or above 0 as `a` comes before `b`, is it or comes after. */
+static inline int sorted_key_compare(sorted_key a, sorted_key b)
+{
+    return bytes_compare(a.data, a.size_bytes, b.data, b.size_bytes, 0);
+}
 
 #endif

@@ -10,9 +10,6 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "catalog/catalog.h"
 #include "support/catalog_samples.h"
@@ -42,25 +39,14 @@ typedef struct scenario {
 
 enum { EXIT_DONE = 0, EXIT_OPEN_FAILED = 3, EXIT_COMMIT_FAILED = 4 };
 
-static const char *table_ending(const catalog_state *state)
-{
-    switch (state->parameters.organisation) {
-    case KSV_ORGANISATION_SORTED:
-        return CATALOG_SORTED_ENDING;
-    case KSV_ORGANISATION_BTREE:
-        return CATALOG_TREE_ENDING;
-    default:
-        return CATALOG_TABLE_ENDING;
-    }
-}
-
 static void write_sidecars(const char *index, const catalog_state *state,
                            const catalog_segment *segment)
 {
     char name[CATALOG_NAME_BYTES];
     catalog_sidecar_name(segment->filter.id, CATALOG_FILTER_ENDING, name);
     index_copy_write(index, name, "filter", 6);
-    catalog_sidecar_name(segment->id, table_ending(state), name);
+    const char *ending = catalog_table_ending(state->parameters.organisation);
+    catalog_sidecar_name(segment->id, ending, name);
     index_copy_write(index, name, "table", 5);
 }
 
@@ -90,25 +76,11 @@ static int build(const char *index, const catalog_state *to_commit)
     return result;
 }
 
-/* The exit status of a builder that meets a fault, or -1 when it was killed. */
-static int build_with_fault(const scenario *s, write_fault fault, long at)
+/* In a process that meets a fault. */
+static int try_to_build(void *ctx)
 {
-    fflush(NULL);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        write_faults_arm(fault, at, ENOSPC);
-        int result = build(s->index, &s->new);
-        long count = write_faults_count();
-        _exit(count < at ? result + 100 : result);
-    }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (WIFSIGNALED(status)) {
-        assert_int_equal(WTERMSIG(status), SIGKILL);
-        return -1;
-    }
-    return WEXITSTATUS(status);
+    const scenario *s = ctx;
+    return build(s->index, &s->new);
 }
 
 static void apply_damage(const scenario *s, index_copy *files)
@@ -230,16 +202,16 @@ static void try_all(int commits, damage_kind damage, write_fault fault)
     start(&s, commits, damage);
     int result = 0;
     long at = 0;
-    while (result < 100) {
+    while (result < WRITE_FAULTS_UNHARMED) {
         at++;
         index_copy_restore(&s.before, s.index);
-        result = build_with_fault(&s, fault, at);
+        result = write_faults_run(fault, at, ENOSPC, try_to_build, &s);
         bool has_failed =
             result == EXIT_OPEN_FAILED || result == EXIT_COMMIT_FAILED;
         check_reader(&s, at, has_failed);
         check_next_builder(&s, fault, at);
     }
-    assert_int_equal(result, 100 + EXIT_DONE);
+    assert_int_equal(result, WRITE_FAULTS_UNHARMED + EXIT_DONE);
     /* The write transaction of LMDB alone is four operations. */
     assert_true(at > 8);
     finish(&s);

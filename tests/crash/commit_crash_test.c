@@ -5,15 +5,12 @@
  * over. */
 #include <errno.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -103,30 +100,15 @@ static void end_case(crash_case *c)
     data_set_remove(&c->set);
 }
 
-enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_SILENT = 2, EXIT_UNHARMED = 100 };
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_SILENT = 2 };
 
-/* The exit code of a build that meets a fault; -1 when it was killed. */
-static int build_with_fault(crash_case *c, write_fault fault, long at,
-                            int error_number)
+/* In a process that meets a fault. */
+static int try_to_add(void *ctx)
 {
-    fflush(NULL);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        ksv_error error = {.status = KSV_OK};
-        write_faults_arm(fault, at, error_number);
-        int result = EXIT_DONE;
-        if (add_new(c, &error) != KSV_OK)
-            result = error.text[0] != '\0' ? EXIT_FAILED : EXIT_SILENT;
-        _exit(write_faults_count() < at ? result + EXIT_UNHARMED : result);
-    }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (WIFSIGNALED(status)) {
-        assert_int_equal(WTERMSIG(status), SIGKILL);
-        return -1;
-    }
-    return WEXITSTATUS(status);
+    ksv_error error = {.status = KSV_OK};
+    if (add_new(ctx, &error) == KSV_OK)
+        return EXIT_DONE;
+    return error.text[0] != '\0' ? EXIT_FAILED : EXIT_SILENT;
 }
 
 /* How many files the index has; 0 when there is none, -1 when it is broken. */
@@ -186,10 +168,10 @@ static void try_case(crash_case c, write_fault fault, int error_number)
     make_case(&c);
     long at = 1;
     long step = PACE_STEP * (c.step > 0 ? c.step : 1);
-    for (int result = 0; result < EXIT_UNHARMED; at += step) {
+    for (int result = 0; result < WRITE_FAULTS_UNHARMED; at += step) {
         restore(&c);
-        result = build_with_fault(&c, fault, at, error_number);
-        if (result > EXIT_UNHARMED)
+        result = write_faults_run(fault, at, error_number, try_to_add, &c);
+        if (result > WRITE_FAULTS_UNHARMED)
             fail_msg("a build that nothing happened to fails");
         if (result == EXIT_SILENT)
             fail_msg("operation %ld: an error without a text", at);

@@ -5,15 +5,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include <errno.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "btree/tree_loader.h"
 #include "btree/tree_writer.h"
@@ -112,25 +108,17 @@ static int change(const scene *s)
     return status == KSV_OK ? EXIT_DONE : EXIT_FAILED;
 }
 
-/* The exit status of a writer that meets a fault (100 more: it met none), or
- * -1 when it was killed. */
-static int change_with_fault(const scene *s, write_fault fault, long at)
+/* In a process that meets a fault. */
+static int try_to_change(void *ctx)
 {
-    fflush(NULL);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        write_faults_arm(fault, at, ENOSPC);
-        int result = change(s);
-        _exit(write_faults_count() < at ? result + 100 : result);
-    }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (WIFSIGNALED(status)) {
-        assert_int_equal(WTERMSIG(status), SIGKILL);
-        return -1;
-    }
-    return WEXITSTATUS(status);
+    return change(ctx);
+}
+
+static int try_to_load(void *ctx)
+{
+    const scene *s = ctx;
+    tree_model_load(&s->new, s->dir.path, NAME, id);
+    return EXIT_DONE;
 }
 
 static tree_writer *open_writer(const scene *s, long at)
@@ -177,15 +165,15 @@ static void try_all(write_fault fault)
     start(&s);
     int result = 0;
     long at = 0;
-    while (result < 100) {
+    while (result < WRITE_FAULTS_UNHARMED) {
         at++;
         index_copy_restore(&s.before, s.dir.path);
-        result = change_with_fault(&s, fault, at);
-        if (result == 100 + EXIT_DONE)
+        result = write_faults_run(fault, at, ENOSPC, try_to_change, &s);
+        if (result == WRITE_FAULTS_UNHARMED + EXIT_DONE)
             compare(&s, &s.new);
         check_next_writer(&s, at);
     }
-    assert_int_equal(result, 100 + EXIT_DONE);
+    assert_int_equal(result, WRITE_FAULTS_UNHARMED + EXIT_DONE);
     /* Four transactions, each of at least three operations. */
     assert_true(at > 12);
     finish(&s);
@@ -221,18 +209,9 @@ static void test_loading_is_killed(void **state)
     (void)state;
     scene s;
     start(&s);
-    for (long at = 1, killed = 1; killed != 0; at += PACE_STEP > 3 ? 3 : 1) {
-        fflush(NULL);
-        pid_t child = fork();
-        assert_true(child >= 0);
-        if (child == 0) {
-            write_faults_arm(WRITE_FAULT_KILL, at, 0);
-            tree_model_load(&s.new, s.dir.path, NAME, id);
-            _exit(0);
-        }
-        int status;
-        assert_int_equal(waitpid(child, &status, 0), child);
-        killed = WIFSIGNALED(status);
+    bool killed = true;
+    for (long at = 1; killed; at += PACE_STEP > 3 ? 3 : 1) {
+        killed = write_faults_run(WRITE_FAULT_KILL, at, 0, try_to_load, &s) < 0;
         if (!killed)
             compare(&s, &s.new);
         else if (index_copy_entries(s.dir.path) == 2)

@@ -5,14 +5,11 @@
  * it is done no answer is wrong, and the next one sets all right. */
 #include <errno.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -121,30 +118,15 @@ static ksv_status update(const crash_case *c, ksv_build_report *report,
     return ksv_update(c->directory, NULL, 0, &options, report, error);
 }
 
-enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_SILENT = 2, EXIT_UNHARMED = 100 };
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_SILENT = 2 };
 
-/* The exit code of an update that meets a fault; -1 when it was killed. */
-static int update_with_fault(const crash_case *c, write_fault fault, long at,
-                             int error_number)
+/* In a process that meets a fault. */
+static int try_to_update(void *ctx)
 {
-    fflush(NULL);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        ksv_error error = {.status = KSV_OK};
-        write_faults_arm(fault, at, error_number);
-        int result = EXIT_DONE;
-        if (update(c, NULL, &error) != KSV_OK)
-            result = error.text[0] != '\0' ? EXIT_FAILED : EXIT_SILENT;
-        _exit(write_faults_count() < at ? result + EXIT_UNHARMED : result);
-    }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (WIFSIGNALED(status)) {
-        assert_int_equal(WTERMSIG(status), SIGKILL);
-        return -1;
-    }
-    return WEXITSTATUS(status);
+    ksv_error error = {.status = KSV_OK};
+    if (update(ctx, NULL, &error) == KSV_OK)
+        return EXIT_DONE;
+    return error.text[0] != '\0' ? EXIT_FAILED : EXIT_SILENT;
 }
 
 typedef struct honesty {
@@ -259,10 +241,10 @@ static void try_shape(crash_shape shape, write_fault fault, int error_number)
     size_t entries = clean_update(&c);
     bool was_stale = false;
     long at = 1;
-    for (int result = 0; result < EXIT_UNHARMED; at += step_of(&c)) {
+    for (int result = 0; result < WRITE_FAULTS_UNHARMED; at += step_of(&c)) {
         index_copy_restore(&c.before, c.directory);
-        result = update_with_fault(&c, fault, at, error_number);
-        if (result > EXIT_UNHARMED)
+        result = write_faults_run(fault, at, error_number, try_to_update, &c);
+        if (result > WRITE_FAULTS_UNHARMED)
             fail_msg("an update that nothing happened to fails");
         if (result == EXIT_SILENT)
             fail_msg("operation %ld: an error without a text", at);

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include <keysieve/keysieve.h>
 
 #include "support/index_copy.h"
+#include "support/ordered_lines.h"
 #include "support/pace.h"
 #include "support/random.h"
 #include "support/sorted_fixture.h"
@@ -33,25 +33,11 @@ typedef struct damage_case {
 
 static void make_case(damage_case *c)
 {
-    static const char *const key = "bytes:1-10";
     temp_dir_make(&c->dir);
     const char *path = temp_dir_path(&c->dir, "data.txt", c->path);
     temp_dir_path(&c->dir, "ix", c->directory);
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    for (int i = 0; i < RECORDS; i++)
-        fprintf(f, "%010d %0*d\n", 2 * i, RECORD_BYTES - 12, i);
-    assert_int_equal(fclose(f), 0);
-    ksv_format_options format;
-    ksv_build_options options;
-    ksv_format_options_init(&format);
-    ksv_build_options_init(&options);
-    format.format = KSV_FORMAT_LINES;
-    format.keys = &key;
-    format.key_count = 1;
-    options.format = &format;
-    options.organisation = KSV_ORGANISATION_SORTED;
-    assert_int_equal(ksv_build(c->directory, &path, 1, &options, NULL, NULL),
+    ordered_lines_append(path, 0, RECORDS, RECORD_BYTES);
+    assert_int_equal(ordered_lines_build(c->directory, path, false, NULL, NULL),
                      KSV_OK);
     index_copy_take(&c->copy, c->directory);
     c->table = index_copy_find(&c->copy, ".kss");
@@ -68,30 +54,10 @@ static void end_case(damage_case *c)
     temp_dir_remove(&c->dir);
 }
 
-typedef struct answer {
-    size_t records;
-    uint64_t offset;
-} answer;
-
-static bool take_record(void *ctx, size_t number, const ksv_record *record)
-{
-    answer *a = ctx;
-    (void)number;
-    if (record == NULL)
-        return true;
-    a->records++;
-    a->offset = record->offset;
-    return true;
-}
-
 static ksv_status ask_key(ksv_index *index, unsigned number, bool may_miss)
 {
-    char text[16];
-    ksv_key key = {text, 10};
-    answer got = {0, 0};
-    snprintf(text, sizeof text, "%010u", number);
-    ksv_status status =
-        ksv_get(index, &key, 1, NULL, take_record, &got, NULL, NULL, NULL);
+    ordered_answer got;
+    ksv_status status = ordered_lines_ask(index, number, &got);
     if (status != KSV_OK)
         return status;
     bool is_there = number % 2 == 0 && number < 2 * RECORDS;

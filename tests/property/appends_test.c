@@ -15,6 +15,7 @@
 #include "support/data_set.h"
 #include "support/index_check.h"
 #include "support/index_copy.h"
+#include "support/index_tools.h"
 #include "support/organisations.h"
 #include "support/pace.h"
 
@@ -42,17 +43,6 @@ typedef struct append_case {
 static void fail_at(const append_case *c, const char *what)
 {
     fail_msg("step %zu: %s", c->step, what);
-}
-
-static ksv_index_info info_of(const char *directory)
-{
-    ksv_index *index;
-    ksv_index_info info;
-    assert_int_equal(ksv_index_open(directory, NULL, &index, NULL), KSV_OK);
-    assert_int_equal(ksv_index_get_info(index, &info, NULL), KSV_OK);
-    info.files = NULL;
-    ksv_index_close(index);
-    return info;
 }
 
 static void update(const append_case *c, const char *directory, bool no_merge,
@@ -172,7 +162,7 @@ static void test_one_plain_and_one_gzip(void **state)
         for (size_t i = 0; i < files; i++)
             append(&c, i);
         update(&c, c.merged, false, files * MORE_RECORDS);
-        ksv_index_info info = info_of(c.merged);
+        ksv_index_info info = index_info_of(c.merged);
         assert_true(info.segments <= 2 * EXTENTS_MOST);
         check_tiers(&c, &info);
         check_sidecars(&c, c.merged, info.segments, 2);
@@ -196,26 +186,26 @@ static void test_many_in_turn(void **state)
     start(&c, FILES_APART);
     size_t merges = 0;
     for (c.step = 1; c.step <= 3 * FILES_APART; c.step++) {
-        uint64_t before = info_of(c.merged).generation;
-        uint64_t left = info_of(c.unmerged).generation;
+        uint64_t before = index_info_of(c.merged).generation;
+        uint64_t left = index_info_of(c.unmerged).generation;
         append(&c, c.step % FILES_APART);
         update(&c, c.merged, false, MORE_RECORDS);
         update(&c, c.unmerged, true, MORE_RECORDS);
-        ksv_index_info info = info_of(c.merged);
+        ksv_index_info info = index_info_of(c.merged);
         check_tiers(&c, &info);
         check_sidecars(&c, c.merged, info.segments, FILES_APART);
         merges += info.generation > before + 1;
         /* A commit and nothing behind it. */
-        assert_int_equal(info_of(c.unmerged).generation, left + 1);
-        assert_int_equal(info_of(c.unmerged).tier_segments[1], 0);
+        assert_int_equal(index_info_of(c.unmerged).generation, left + 1);
+        assert_int_equal(index_info_of(c.unmerged).tier_segments[1], 0);
         if (c.step % CHECK_EACH == 0)
             check_answers(&c);
     }
     assert_true(merges >= 3);
-    assert_true(info_of(c.unmerged).segments >= 2 * FILES_APART);
+    assert_true(index_info_of(c.unmerged).segments >= 2 * FILES_APART);
     /* The next one that may does what was left. */
     update(&c, c.unmerged, false, 0);
-    ksv_index_info info = info_of(c.unmerged);
+    ksv_index_info info = index_info_of(c.unmerged);
     check_tiers(&c, &info);
     check_answers(&c);
     data_set_remove(&c.set);

@@ -26,46 +26,6 @@
 
 #define BATCH 1000
 
-static ksv_filter_options blocked(uint64_t keys, double fpr)
-{
-    ksv_filter_options o;
-    ksv_filter_options_init(&o);
-    assert_int_equal(
-        ksv_filter_make_plan(keys, fpr, o.hash_bits, &o.plan, NULL), KSV_OK);
-    return o;
-}
-
-static ksv_filter_options classic(uint64_t bits, unsigned functions,
-                                  uint64_t keys)
-{
-    ksv_filter_options o;
-    ksv_filter_options_init(&o);
-    assert_int_equal(
-        ksv_filter_make_classic_plan(bits, functions, keys, &o.plan, NULL),
-        KSV_OK);
-    return o;
-}
-
-static ksv_filter_builder *open_builder(const ksv_filter_options *o)
-{
-    ksv_filter_builder *b;
-    assert_int_equal(ksv_filter_builder_open(o, NULL, &b, NULL), KSV_OK);
-    return b;
-}
-
-/* Adds test_hash(seed, first..end-1). */
-static void add_range(ksv_filter_builder *b, uint64_t seed, uint64_t first,
-                      uint64_t end)
-{
-    uint64_t hashes[BATCH];
-    for (uint64_t i = first; i < end; i += BATCH) {
-        size_t n = end - i < BATCH ? (size_t)(end - i) : BATCH;
-        for (size_t k = 0; k < n; k++)
-            hashes[k] = test_hash(seed, i + k);
-        ksv_filter_builder_add_batch(b, hashes, n);
-    }
-}
-
 /* How many of test_hash(seed, first..end-1) may be there. */
 static uint64_t count_range(const ksv_filter_builder *b, uint64_t seed,
                             uint64_t first, uint64_t end)
@@ -102,12 +62,12 @@ static void expect_near(const char *what, double got, double wanted,
  * `probes` are enough for a tenth to be four standard deviations. */
 static void check_rate(const ksv_filter_options *o, uint64_t keys)
 {
-    ksv_filter_builder *b = open_builder(o);
+    ksv_filter_builder *b = test_open_builder(o);
     uint64_t seed = o->plan.bits + o->plan.hash_functions;
     double predicted =
         ksv_filter_plan_expected_fpr(&o->plan, keys, o->hash_bits);
     uint64_t probes = (uint64_t)(1600 / predicted) + BATCH;
-    add_range(b, seed, 0, keys);
+    test_add_range(b, seed, 0, keys);
     /* The last keys wait and are compared themselves: not after this. */
     expect_near("keys", (double)keys_of(b), (double)keys, 0.01);
     assert_true(count_range(b, seed, 0, keys) == keys);
@@ -137,13 +97,13 @@ static void test_rates(void **state)
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         if (shapes[i].keys > 200000 && SHARE > 1)
             continue;
-        ksv_filter_options o =
-            classic(shapes[i].bits, shapes[i].functions, shapes[i].keys);
+        ksv_filter_options o = test_classic_options(
+            shapes[i].bits, shapes[i].functions, shapes[i].keys);
         check_rate(&o, shapes[i].keys);
     }
-    ksv_filter_options o = blocked(50000, 0.01);
+    ksv_filter_options o = test_blocked_options(50000, 0.01);
     check_rate(&o, 50000);
-    o = blocked(200000, 0.001);
+    o = test_blocked_options(200000, 0.001);
     check_rate(&o, 200000);
     check_rate(&o, 300000); /* too many */
 }
@@ -153,12 +113,12 @@ static void test_mean_rate_of_tiny_filters(void **state)
 {
     (void)state;
     enum { FILTERS = 2000, PROBES = 2000 };
-    ksv_filter_options o = classic(100, 3, 20);
-    ksv_filter_builder *b = open_builder(&o);
+    ksv_filter_options o = test_classic_options(100, 3, 20);
+    ksv_filter_builder *b = test_open_builder(&o);
     uint64_t positives = 0;
     for (uint64_t i = 0; i < FILTERS; i++) {
         ksv_filter_builder_reset(b);
-        add_range(b, i, 0, 20);
+        test_add_range(b, i, 0, 20);
         assert_true(count_range(b, i, 0, 20) == 20);
         assert_true(keys_of(b) <= 20);
         positives += count_range(b, i, 1000, 1000 + PROBES);
@@ -175,7 +135,7 @@ static void check_against_set(ksv_filter_options o, uint64_t seed)
     enum { UNIVERSE = 4000 };
     bool added[UNIVERSE] = {false};
     random_source random = {seed};
-    ksv_filter_builder *b = open_builder(&o);
+    ksv_filter_builder *b = test_open_builder(&o);
     for (int step = 0; step < 20000; step++) {
         size_t i = (size_t)random_below(&random, UNIVERSE);
         uint64_t hash = test_hash(seed, i);
@@ -206,9 +166,9 @@ static void test_against_a_set(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
-        check_against_set(blocked(4000, 0.01), seed);
-        check_against_set(classic(40000, 7, 4000), seed);
-        check_against_set(classic(39999, 5, 4000), seed);
+        check_against_set(test_blocked_options(4000, 0.01), seed);
+        check_against_set(test_classic_options(40000, 7, 4000), seed);
+        check_against_set(test_classic_options(39999, 5, 4000), seed);
     }
 }
 
@@ -219,15 +179,15 @@ static void test_folded_is_made_smaller(void **state)
     static const uint64_t factors[] = {1, 2, 3, 5, 7, 16, 30};
     enum { BLOCKS = 77, KEYS = 3000 };
     for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
-        ksv_filter_options o = blocked(KEYS, 0.01);
+        ksv_filter_options o = test_blocked_options(KEYS, 0.01);
         o.plan.blocks = BLOCKS * factors[i];
-        ksv_filter_builder *large = open_builder(&o);
-        add_range(large, 3, 0, KEYS);
+        ksv_filter_builder *large = test_open_builder(&o);
+        test_add_range(large, 3, 0, KEYS);
         assert_int_equal(ksv_filter_builder_fold(large, factors[i], NULL),
                          KSV_OK);
         o.plan.blocks = BLOCKS;
-        ksv_filter_builder *small = open_builder(&o);
-        add_range(small, 3, 0, KEYS);
+        ksv_filter_builder *small = test_open_builder(&o);
+        test_add_range(small, 3, 0, KEYS);
         byte_file a;
         byte_file b;
         byte_file_init(&a);
@@ -252,12 +212,12 @@ static void test_folded_is_made_smaller(void **state)
 /* Two halves that overlap, and all of it at once: the same bits. */
 static void check_merge(ksv_filter_options o)
 {
-    ksv_filter_builder *first = open_builder(&o);
-    ksv_filter_builder *second = open_builder(&o);
-    ksv_filter_builder *all = open_builder(&o);
-    add_range(first, 9, 0, 6000);
-    add_range(second, 9, 4000, 10000);
-    add_range(all, 9, 0, 10000);
+    ksv_filter_builder *first = test_open_builder(&o);
+    ksv_filter_builder *second = test_open_builder(&o);
+    ksv_filter_builder *all = test_open_builder(&o);
+    test_add_range(first, 9, 0, 6000);
+    test_add_range(second, 9, 4000, 10000);
+    test_add_range(all, 9, 0, 10000);
     assert_int_equal(ksv_filter_builder_merge(first, second, NULL), KSV_OK);
     assert_true(count_range(first, 9, 0, 10000) == 10000);
     assert_true(ksv_filter_builder_count_bits(first) ==
@@ -273,8 +233,8 @@ static void check_merge(ksv_filter_options o)
 static void test_merged_is_the_union(void **state)
 {
     (void)state;
-    check_merge(blocked(10000, 0.01));
-    check_merge(classic(100000, 7, 10000));
+    check_merge(test_blocked_options(10000, 0.01));
+    check_merge(test_classic_options(100000, 7, 10000));
 }
 
 /* Saved, loaded, asked through both ways of reading: the same answers. */
@@ -285,8 +245,8 @@ static void check_file(ksv_filter_options o, uint64_t seed)
     ksv_file *file;
     ksv_filter *reader;
     ksv_filter_builder *back;
-    ksv_filter_builder *b = open_builder(&o);
-    add_range(b, seed, 0, KEYS);
+    ksv_filter_builder *b = test_open_builder(&o);
+    test_add_range(b, seed, 0, KEYS);
     assert_int_equal(memory_file_system_open(NULL, &fs, NULL), KSV_OK);
     assert_int_equal(ksv_filter_builder_save(b, &fs, "f.ksf", NULL), KSV_OK);
     assert_int_equal(
@@ -323,11 +283,11 @@ static void check_file(ksv_filter_options o, uint64_t seed)
 static void test_files(void **state)
 {
     (void)state;
-    check_file(blocked(5000, 0.01), 1);
-    check_file(blocked(500000, 0.01), 2);
-    check_file(classic(50000, 7, 5000), 3);
-    check_file(classic(5000001, 12, 5000), 4);
-    check_file(classic(9, 2, 5000), 5);
+    check_file(test_blocked_options(5000, 0.01), 1);
+    check_file(test_blocked_options(500000, 0.01), 2);
+    check_file(test_classic_options(50000, 7, 5000), 3);
+    check_file(test_classic_options(5000001, 12, 5000), 4);
+    check_file(test_classic_options(9, 2, 5000), 5);
 }
 
 /* As the specification of the format says it, past 2^32 bits as well. The
@@ -338,7 +298,7 @@ static void test_bits_past_4g(void **state)
     if (SHARE > 1)
         return;
     const uint64_t bits = UINT64_C(6000000007);
-    ksv_filter_options o = classic(bits, 5, 1000);
+    ksv_filter_options o = test_classic_options(bits, 5, 1000);
     size_t bytes = (size_t)o.plan.blocks * 64;
     uint8_t *memory = calloc(bytes, 1);
     if (memory == NULL)
@@ -347,7 +307,7 @@ static void test_bits_past_4g(void **state)
     assert_int_equal(ksv_filter_builder_open_over(&o, memory, bytes, true, 0,
                                                   NULL, &b, NULL),
                      KSV_OK);
-    add_range(b, 8, 0, 1000);
+    test_add_range(b, 8, 0, 1000);
     assert_true(keys_of(b) == 1000);
     assert_true(count_range(b, 8, 0, 1000) == 1000);
     assert_true(count_range(b, 9, 0, 100000) == 0);

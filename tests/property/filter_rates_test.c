@@ -33,43 +33,10 @@
 static const double FILLS[] = {0.7, 1, 1.4, 2};
 #define FILL_COUNT (sizeof FILLS / sizeof FILLS[0])
 
-static ksv_filter_options blocked(uint64_t keys, double fpr)
-{
-    ksv_filter_options o;
-    ksv_filter_options_init(&o);
-    assert_int_equal(
-        ksv_filter_make_plan(keys, fpr, o.hash_bits, &o.plan, NULL), KSV_OK);
-    return o;
-}
-
-static ksv_filter_options classic(uint64_t bits, unsigned functions)
-{
-    ksv_filter_options o;
-    ksv_filter_options_init(&o);
-    assert_int_equal(
-        ksv_filter_make_classic_plan(bits, functions, 0, &o.plan, NULL),
-        KSV_OK);
-    return o;
-}
-
-static ksv_filter_builder *open_builder(const ksv_filter_options *o)
-{
-    ksv_filter_builder *b;
-    assert_int_equal(ksv_filter_builder_open(o, NULL, &b, NULL), KSV_OK);
-    return b;
-}
-
 static void fill_hashes(uint64_t hashes[BATCH], uint64_t seed, uint64_t first)
 {
     for (size_t k = 0; k < BATCH; k++)
         hashes[k] = test_hash(seed, first + k);
-}
-
-static void add_range(ksv_filter_builder *b, uint64_t seed, uint64_t first,
-                      uint64_t end)
-{
-    for (uint64_t i = first; i < end; i++)
-        ksv_filter_builder_add(b, test_hash(seed, i));
 }
 
 /* How many absent keys have to be asked for. */
@@ -114,11 +81,11 @@ static void check_builder(const char *what, ksv_filter_builder *b,
 /* Keys come on top of each other, up to twice those it is for. */
 static void check_fills(const char *what, ksv_filter_options o, uint64_t seed)
 {
-    ksv_filter_builder *b = open_builder(&o);
+    ksv_filter_builder *b = test_open_builder(&o);
     uint64_t done = 0;
     for (size_t i = 0; i < FILL_COUNT; i++) {
         uint64_t keys = (uint64_t)(KEYS * FILLS[i]);
-        add_range(b, seed, done, keys);
+        test_add_range(b, seed, done, keys);
         done = keys;
         check_builder(what, b, keys, seed + 1);
     }
@@ -128,32 +95,34 @@ static void check_fills(const char *what, ksv_filter_options o, uint64_t seed)
 static void test_blocked(void **state)
 {
     (void)state;
-    check_fills("blocked 2 %", blocked(KEYS, 0.02), 10);
-    check_fills("blocked 0.5 %", blocked(KEYS, 0.005), 20);
+    check_fills("blocked 2 %", test_blocked_options(KEYS, 0.02), 10);
+    check_fills("blocked 0.5 %", test_blocked_options(KEYS, 0.005), 20);
     if (!IS_SLOW)
-        check_fills("blocked 0.1 %", blocked(KEYS, 0.001), 30);
+        check_fills("blocked 0.1 %", test_blocked_options(KEYS, 0.001), 30);
 }
 
 static void test_classic(void **state)
 {
     (void)state;
-    check_fills("classic, k = 1", classic(KEYS * 20 + 3, 1), 40);
-    check_fills("classic, k = 4", classic(KEYS * 8 + 1, 4), 50);
+    check_fills("classic, k = 1", test_classic_options(KEYS * 20 + 3, 1, 0),
+                40);
+    check_fills("classic, k = 4", test_classic_options(KEYS * 8 + 1, 4, 0), 50);
     if (!IS_SLOW)
-        check_fills("classic, k = 7", classic(KEYS * 12 + 11, 7), 60);
+        check_fills("classic, k = 7",
+                    test_classic_options(KEYS * 12 + 11, 7, 0), 60);
 }
 
 /* Made for many, folded to what the keys that came need. */
 static void check_folded(uint64_t factor, uint64_t blocks, unsigned functions)
 {
-    ksv_filter_options o = blocked(1, 0.5);
+    ksv_filter_options o = test_blocked_options(1, 0.5);
     o.plan.blocks = blocks * factor;
     o.plan.hash_functions = functions;
     for (size_t i = 0; i < FILL_COUNT; i++) {
         uint64_t keys = (uint64_t)((double)blocks * 45 * FILLS[i]);
-        ksv_filter_builder *b = open_builder(&o);
+        ksv_filter_builder *b = test_open_builder(&o);
         char what[64];
-        add_range(b, factor, 0, keys);
+        test_add_range(b, factor, 0, keys);
         assert_int_equal(ksv_filter_builder_fold(b, factor, NULL), KSV_OK);
         snprintf(what, sizeof what, "folded by %u", (unsigned)factor);
         check_builder(what, b, keys, 1000 + factor);
@@ -174,12 +143,12 @@ static void test_folded(void **state)
 static void check_merged(const char *what, ksv_filter_options o)
 {
     enum { PARTS = 5, SHIFT = KEYS / 5, LENGTH = KEYS / 4 };
-    ksv_filter_builder *all = open_builder(&o);
+    ksv_filter_builder *all = test_open_builder(&o);
     for (uint64_t p = 0; p < PARTS; p++) {
-        ksv_filter_builder *part = open_builder(&o);
+        ksv_filter_builder *part = test_open_builder(&o);
         ksv_filter_info info;
         uint64_t keys = p * SHIFT + LENGTH;
-        add_range(part, 70, p * SHIFT, keys);
+        test_add_range(part, 70, p * SHIFT, keys);
         assert_int_equal(ksv_filter_builder_merge(all, part, NULL), KSV_OK);
         ksv_filter_builder_close(part);
         if (p > 1)
@@ -193,8 +162,8 @@ static void check_merged(const char *what, ksv_filter_options o)
 static void test_merged(void **state)
 {
     (void)state;
-    check_merged("merged, blocked", blocked(KEYS, 0.01));
-    check_merged("merged, classic", classic(KEYS * 10, 6));
+    check_merged("merged, blocked", test_blocked_options(KEYS, 0.01));
+    check_merged("merged, classic", test_classic_options(KEYS * 10, 6, 0));
 }
 
 /* What a file says of its rate is what asking it shows. */
@@ -206,8 +175,8 @@ static void check_file(const char *what, ksv_filter_options o, uint64_t keys)
     uint64_t hashes[BATCH];
     bool answers[BATCH];
     uint64_t positives = 0;
-    ksv_filter_builder *b = open_builder(&o);
-    add_range(b, 80, 0, keys);
+    ksv_filter_builder *b = test_open_builder(&o);
+    test_add_range(b, 80, 0, keys);
     byte_file_init(&f);
     assert_int_equal(ksv_filter_builder_write(b, keys, &f.base, NULL), KSV_OK);
     ksv_filter_builder_close(b);
@@ -232,9 +201,10 @@ static void check_file(const char *what, ksv_filter_options o, uint64_t keys)
 static void test_files(void **state)
 {
     (void)state;
-    check_file("file, blocked", blocked(KEYS, 0.01), KEYS);
-    check_file("file, blocked, half full", blocked(KEYS, 0.03), KEYS / 2);
-    check_file("file, classic", classic(KEYS * 9 + 5, 5), KEYS);
+    check_file("file, blocked", test_blocked_options(KEYS, 0.01), KEYS);
+    check_file("file, blocked, half full", test_blocked_options(KEYS, 0.03),
+               KEYS / 2);
+    check_file("file, classic", test_classic_options(KEYS * 9 + 5, 5, 0), KEYS);
 }
 
 int main(void)

@@ -20,6 +20,7 @@
 #include <keysieve/keysieve.h>
 
 #include "support/index_copy.h"
+#include "support/index_tools.h"
 #include "support/organisations.h"
 #include "support/pace.h"
 #include "support/temp_dir.h"
@@ -84,12 +85,7 @@ static ksv_status build(fixture *f, unsigned first, unsigned count)
         files[i] = f->paths[first + i];
     ksv_format_options format;
     ksv_build_options options;
-    ksv_format_options_init(&format);
-    ksv_build_options_init(&options);
-    format.format = KSV_FORMAT_CSV;
-    format.keys = &key;
-    format.key_count = 1;
-    options.format = &format;
+    index_options_of(KSV_FORMAT_CSV, &key, &format, &options);
     options.organisation = organisation_tried;
     ksv_error error;
     ksv_status status =

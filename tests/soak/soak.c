@@ -17,6 +17,7 @@
 #include <keysieve/keysieve.h>
 
 #include "soak_model.h"
+#include "support/index_tools.h"
 #include "support/organisations.h"
 
 enum { READER_PROCESSES = 2, READER_THREADS = 2 };
@@ -25,17 +26,12 @@ static ksv_status update_index(soak_model *model, ksv_error *error)
 {
     static const char *const key = "id";
     ksv_format_options format;
-    ksv_format_options_init(&format);
-    format.format = KSV_FORMAT_CSV;
-    format.keys = &key;
-    format.key_count = 1;
     char pattern[TEMP_DIR_PATH_BYTES];
     snprintf(pattern, sizeof pattern, "%s", model->paths[0]);
     strcpy(strrchr(pattern, '/'), "/*.csv");
     const char *patterns = pattern;
     ksv_build_options options;
-    ksv_build_options_init(&options);
-    options.format = &format;
+    index_options_of(KSV_FORMAT_CSV, &key, &format, &options);
     options.watch_patterns = &patterns;
     options.watch_pattern_count = 1;
     options.organisation = model->organisation;

@@ -36,6 +36,44 @@ ksv_filter_options test_filter_options(uint64_t keys, double fpr,
     return o;
 }
 
+ksv_filter_options test_blocked_options(uint64_t keys, double fpr)
+{
+    ksv_filter_options o;
+    ksv_filter_options_init(&o);
+    must(ksv_filter_make_plan(keys, fpr, o.hash_bits, &o.plan, NULL), "plan");
+    return o;
+}
+
+ksv_filter_options test_classic_options(uint64_t bits, unsigned functions,
+                                        uint64_t keys)
+{
+    ksv_filter_options o;
+    ksv_filter_options_init(&o);
+    must(ksv_filter_make_classic_plan(bits, functions, keys, &o.plan, NULL),
+         "plan");
+    return o;
+}
+
+ksv_filter_builder *test_open_builder(const ksv_filter_options *options)
+{
+    ksv_filter_builder *builder;
+    must(ksv_filter_builder_open(options, NULL, &builder, NULL), "builder");
+    return builder;
+}
+
+void test_add_range(ksv_filter_builder *builder, uint64_t seed, uint64_t first,
+                    uint64_t end)
+{
+    uint64_t hashes[1000];
+    const size_t most = sizeof hashes / sizeof hashes[0];
+    for (uint64_t i = first; i < end; i += most) {
+        size_t n = end - i < most ? (size_t)(end - i) : most;
+        for (size_t k = 0; k < n; k++)
+            hashes[k] = test_hash(seed, i + k);
+        ksv_filter_builder_add_batch(builder, hashes, n);
+    }
+}
+
 static int compare(const void *a, const void *b)
 {
     uint64_t x;

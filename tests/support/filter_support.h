@@ -17,6 +17,15 @@ uint64_t test_hash(uint64_t seed, uint64_t i);
 ksv_filter_options test_filter_options(uint64_t keys, double fpr,
                                        unsigned hash_bits, uint64_t seed);
 
+/* Options of filters in memory: of blocks, and of the textbook's kind. */
+ksv_filter_options test_blocked_options(uint64_t keys, double fpr);
+ksv_filter_options test_classic_options(uint64_t bits, unsigned functions,
+                                        uint64_t keys);
+ksv_filter_builder *test_open_builder(const ksv_filter_options *options);
+/* Adds test_hash(seed, first..end-1). */
+void test_add_range(ksv_filter_builder *builder, uint64_t seed, uint64_t first,
+                    uint64_t end);
+
 /* Ascending truncated hashes test_hash(seed, 0..count-1); release with free().
  */
 uint64_t *test_sorted_hashes(uint64_t seed, size_t count, unsigned hash_bits);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/index_tools.h"
+
 static const char *const KEY = "id";
 
 void index_fixture_make(index_fixture *f)
@@ -17,12 +19,7 @@ void index_fixture_make(index_fixture *f)
         snprintf(name, sizeof name, "%zu.csv", i);
         temp_dir_path(&f->dir, name, f->paths[i]);
     }
-    ksv_format_options_init(&f->format);
-    f->format.format = KSV_FORMAT_CSV;
-    f->format.keys = &KEY;
-    f->format.key_count = 1;
-    ksv_build_options_init(&f->options);
-    f->options.format = &f->format;
+    index_options_of(KSV_FORMAT_CSV, &KEY, &f->format, &f->options);
 }
 
 void index_fixture_remove(index_fixture *f)

@@ -22,6 +22,14 @@ void write_faults_arm(write_fault fault, long at_operation, int error_number);
 /* How many operations there were since. */
 long write_faults_count(void);
 
+/* Added to the result of a process that ended before it came to its fault. */
+enum { WRITE_FAULTS_UNHARMED = 100 };
+
+/* Calls `body` in a process of its own, which meets the fault: what it returns
+ * (below WRITE_FAULTS_UNHARMED), or -1 when it was killed. */
+int write_faults_run(write_fault fault, long at_operation, int error_number,
+                     int (*body)(void *ctx), void *ctx);
+
 /* How many of them were writes and syncs of files whose path ends like this
  * (borrowed), which is to be set before. */
 void write_faults_watch(const char *ending);

@@ -16,6 +16,7 @@
 
 #include "support/fault_file_system.h"
 #include "support/index_copy.h"
+#include "support/index_tools.h"
 #include "support/pace.h"
 #include "support/temp_dir.h"
 
@@ -63,12 +64,7 @@ static ksv_status build(fixture *f, const char *directory, bool no_merge,
         files[i] = f->paths[i];
     ksv_format_options format;
     ksv_build_options options;
-    ksv_format_options_init(&format);
-    ksv_build_options_init(&options);
-    format.format = KSV_FORMAT_CSV;
-    format.keys = &key;
-    format.key_count = 1;
-    options.format = &format;
+    index_options_of(KSV_FORMAT_CSV, &key, &format, &options);
     options.no_merge = no_merge;
     options.file_system = fs;
     return ksv_build(directory, files, FILES, &options, &f->report, &f->error);
@@ -148,17 +144,6 @@ static void check_answers(fixture *f)
     ksv_index_close(index);
 }
 
-static ksv_index_info info_of(const char *directory)
-{
-    ksv_index *index;
-    ksv_index_info info;
-    assert_int_equal(ksv_index_open(directory, NULL, &index, NULL), KSV_OK);
-    assert_int_equal(ksv_index_get_info(index, &info, NULL), KSV_OK);
-    info.files = NULL;
-    ksv_index_close(index);
-    return info;
-}
-
 static void verify(fixture *f)
 {
     ksv_verify_options options;
@@ -177,14 +162,14 @@ static void test_as_made_anew(void **state)
     assert_int_equal(f->report.files_indexed, FILES);
     /* What is new, and the record that has gone on. */
     assert_int_equal(f->report.records, 2 * FILES);
-    assert_int_equal(info_of(f->directory).segments, 2);
+    assert_int_equal(index_info_of(f->directory).segments, 2);
     check_answers(f);
     verify(f);
     char fresh[TEMP_DIR_PATH_BYTES];
     temp_dir_path(&f->dir, "fresh", fresh);
     assert_int_equal(build(f, fresh, false, NULL), KSV_OK);
-    ksv_index_info grown = info_of(f->directory);
-    ksv_index_info anew = info_of(fresh);
+    ksv_index_info grown = index_info_of(f->directory);
+    ksv_index_info anew = index_info_of(fresh);
     assert_int_equal(grown.records, anew.records);
     assert_int_equal(grown.distinct_keys, anew.distinct_keys);
     assert_int_equal(grown.distinct_keys, 1 + (ROWS + 2) * FILES);

@@ -16,16 +16,6 @@
 #include "support/fault_allocator.h"
 #include "support/filter_support.h"
 
-static ksv_filter_options classic(uint64_t bits, unsigned functions)
-{
-    ksv_filter_options o;
-    ksv_filter_options_init(&o);
-    assert_int_equal(
-        ksv_filter_make_classic_plan(bits, functions, 0, &o.plan, NULL),
-        KSV_OK);
-    return o;
-}
-
 static ksv_filter_options blocked(uint64_t blocks, unsigned functions)
 {
     ksv_filter_options o;
@@ -74,7 +64,7 @@ static void test_classic_plans(void **state)
 static void test_capacity(void **state)
 {
     (void)state;
-    ksv_filter_options o = classic(9585059, 7);
+    ksv_filter_options o = test_classic_options(9585059, 7, 0);
     uint64_t most = ksv_filter_plan_capacity(&o.plan, 0.01, 64);
     assert_true(most > 998000 && most < 1001000);
     assert_true(ksv_filter_plan_expected_fpr(&o.plan, most, 64) <= 0.01);
@@ -89,9 +79,12 @@ static void test_capacity(void **state)
 static void test_shapes_that_are_refused(void **state)
 {
     (void)state;
-    ksv_filter_options shapes[] = {classic(1000, 3), classic(1000, 3),
-                                   classic(1000, 3), blocked(3, 17),
-                                   blocked(0, 3),    blocked(3, 3)};
+    ksv_filter_options shapes[] = {test_classic_options(1000, 3, 0),
+                                   test_classic_options(1000, 3, 0),
+                                   test_classic_options(1000, 3, 0),
+                                   blocked(3, 17),
+                                   blocked(0, 3),
+                                   blocked(3, 3)};
     shapes[0].plan.bits = 512;  /* one block, where two are named */
     shapes[1].plan.bits = 1025; /* three */
     shapes[2].plan.hash_functions = 65;
@@ -107,7 +100,7 @@ static void test_shapes_that_are_refused(void **state)
     ksv_filter_writer *w;
     byte_file f;
     byte_file_init(&f);
-    ksv_filter_options o = classic(1000, 3);
+    ksv_filter_options o = test_classic_options(1000, 3, 0);
     assert_int_equal(ksv_filter_writer_open(&f.base, &o, NULL, &w, NULL),
                      KSV_ERROR_ARGUMENT);
     byte_file_release(&f);
@@ -160,7 +153,7 @@ static void test_memory_of_the_caller(void **state)
 {
     (void)state;
     check_over(blocked(12, 6));
-    check_over(classic(6001, 7));
+    check_over(test_classic_options(6001, 7, 0));
     uint8_t small[640];
     ksv_filter_options o = blocked(11, 6);
     ksv_filter_builder *b;
@@ -192,8 +185,9 @@ static void test_only_like_filters_are_merged(void **state)
     ksv_filter_options other = o;
     expect_mismatch(o, blocked(13, 6));
     expect_mismatch(o, blocked(12, 7));
-    expect_mismatch(classic(12 * 512, 6), o);
-    expect_mismatch(classic(1000, 6), classic(1001, 6));
+    expect_mismatch(test_classic_options(12 * 512, 6, 0), o);
+    expect_mismatch(test_classic_options(1000, 6, 0),
+                    test_classic_options(1001, 6, 0));
     other.hash_bits = 63;
     expect_mismatch(o, other);
     other = o;
@@ -202,7 +196,7 @@ static void test_only_like_filters_are_merged(void **state)
     other = o;
     other.hasher.kind = KSV_HASH_SIPHASH;
     expect_mismatch(o, other);
-    ksv_filter_builder *c = open_builder(classic(1024, 3));
+    ksv_filter_builder *c = open_builder(test_classic_options(1024, 3, 0));
     assert_int_equal(ksv_filter_builder_fold(c, 2, NULL), KSV_ERROR_ARGUMENT);
     ksv_filter_builder_close(c);
 }
@@ -264,7 +258,8 @@ static void test_ids_follow_the_content(void **state)
 static void test_no_memory(void **state)
 {
     (void)state;
-    ksv_filter_options shapes[] = {blocked(12, 6), classic(5000, 3)};
+    ksv_filter_options shapes[] = {blocked(12, 6),
+                                   test_classic_options(5000, 3, 0)};
     for (size_t s = 0; s < 2; s++) {
         for (size_t fail_at = 1; fail_at <= 2; fail_at++) {
             fault_allocator memory;
