@@ -13,6 +13,7 @@
 #include "sort/key_sorter.h"
 #include "support/fault_allocator.h"
 #include "support/key_sort_model.h"
+#include "support/pace.h"
 #include "support/temp_dir.h"
 
 static void test_every_kind_equals_qsort(void **state)
@@ -98,7 +99,7 @@ static void test_failed_allocations(void **state)
                        .count = 60000,
                        .memory_bytes = 3 << 20,
                        .must_spill = true};
-    for (size_t i = 1;; i++) {
+    for (size_t i = 1;; i += PACE_STEP > 3 ? 5 : 1) {
         fault_allocator faults;
         fault_allocator_init(&faults, i);
         c.allocator = &faults.allocator;
